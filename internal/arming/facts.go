@@ -30,4 +30,5 @@ type ImageUpdater struct {
 	Managed bool   // image-list is set
 	Method  string // "argocd" or "git"; whatever else was written is kept as it is
 	Said    bool   // the method was written, not taken by default
+	Target  string // write-back-target as written; empty: not said, or not read
 }
