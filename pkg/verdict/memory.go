@@ -1,0 +1,145 @@
+package verdict
+
+import "time"
+
+// Settled is what a settled look said of an Application: one that was taken
+// while nothing was going on and that is newer than the last operation. The
+// gate `baseline` and the last good revision come from these (R27, R28).
+type Settled struct {
+	At        time.Time // when it was first seen so
+	Until     time.Time // when it was last seen so
+	Health    string
+	Sync      string // effective: OutOfSync by leftovers only counts as Synced
+	Failed    bool   // the last full operation failed at the compared revision
+	Revisions []Revision
+}
+
+// Good reports whether the Application was as a watch expects it, and synced.
+func (s Settled) Good(expect string) bool {
+	return healthAs(s.Health, expect) && s.Sync == Synced && !s.Failed
+}
+
+// maxMemory bounds what is remembered of one Application: changes, not looks.
+const maxMemory = 64
+
+// Memory is what the daemon remembers of one Application, oldest first. The
+// zero value remembers nothing.
+type Memory struct {
+	UID     string
+	Settled []Settled
+}
+
+// Remember returns the memory with one more look in it. Another UID is another
+// Application (R6): what was known of the old one is forgotten.
+func (m Memory) Remember(l Look, refresh time.Duration) Memory {
+	if l.Absent || (m.UID != "" && l.UID != "" && m.UID != l.UID) {
+		m = Memory{}
+	}
+	if !l.Absent {
+		m.UID = l.UID
+	}
+	s, ok := settle(l, refresh)
+	if !ok {
+		return m
+	}
+	if n := len(m.Settled); n > 0 && m.Settled[n-1].same(s) {
+		next := append([]Settled(nil), m.Settled...)
+		next[n-1].Until = s.Until
+		m.Settled = next
+		return m
+	}
+	keep := m.Settled
+	if len(keep) >= maxMemory {
+		keep = keep[1:]
+	}
+	m.Settled = append(append([]Settled(nil), keep...), s)
+	return m
+}
+
+// settle reads a look as a settled one, if it is.
+func settle(l Look, refresh time.Duration) (Settled, bool) {
+	op := l.Operation
+	o := Observation{Look: l, Refresh: refresh}
+	if l.Absent || l.Deleting || !l.HasStatus || !o.indeterminate().IsZero() || !unknownHealth(l).IsZero() {
+		return Settled{}, false
+	}
+	if op.Requested || (op.Present && !op.Completed()) {
+		return Settled{}, false
+	}
+	sync := l.SyncStatus
+	if effectivelySynced(l) {
+		sync = Synced
+	}
+	failed := op.Full() && op.Phase != PhaseSucceeded && sameRevisions(op.Revisions, l.Compared)
+	return Settled{At: l.At, Until: l.At, Health: l.Health, Sync: sync, Failed: failed, Revisions: l.Compared}, true
+}
+
+func (s Settled) same(t Settled) bool {
+	return s.Health == t.Health && s.Sync == t.Sync && s.Failed == t.Failed && sameRevisions(s.Revisions, t.Revisions)
+}
+
+func sameRevisions(a, b []Revision) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Rev != b[i].Rev || a[i].Source.RepoURL != b[i].Source.RepoURL || a[i].Source.Path != b[i].Source.Path {
+			return false
+		}
+	}
+	return true
+}
+
+// Questions lists the revision strings of a memory that Git must be asked
+// about before a baseline can be read from it.
+func (m Memory) Questions() []string {
+	var l Look
+	for _, s := range m.Settled {
+		l.Compared = append(l.Compared, s.Revisions...)
+	}
+	return l.Revisions()
+}
+
+// Baseline is how the Application stood before the first operation that
+// contains the commit (R27), and the revision it was last good at (R28).
+type Baseline struct {
+	Known  bool
+	Good   bool
+	At     time.Time
+	Detail string
+	// Revisions of the sources by which the watch is judged, at that look.
+	Revisions []string
+}
+
+// baseline reads the memory for the last settled look before the commit. A
+// look whose comparison already contains the commit tells by its health only:
+// what it is out of sync by is the commit itself.
+func (m Memory) baseline(a Answers, rel []Source, expect string, before time.Time) Baseline {
+	for i := len(m.Settled) - 1; i >= 0; i-- {
+		s := m.Settled[i]
+		if !s.At.Before(before) {
+			continue
+		}
+		contains, _ := a.contain(s.Revisions, rel)
+		switch contains {
+		case Yes:
+			if !healthAs(s.Health, expect) {
+				return Baseline{Known: true, At: s.Until, Detail: "health " + s.Health + " before it was deployed"}
+			}
+		case Unknown:
+			return Baseline{At: s.Until, Detail: "the revision of the last settled look is not known here"}
+		default:
+			b := Baseline{Known: true, Good: s.Good(expect), At: s.Until}
+			for _, src := range rel {
+				rev, _ := at(s.Revisions, src)
+				b.Revisions = append(b.Revisions, a.Revs[rev].Commit)
+			}
+			b.Detail = "health " + s.Health + ", " + s.Sync
+			if s.Failed {
+				b.Detail += ", last operation failed"
+			}
+			return b
+		}
+	}
+	return Baseline{Detail: "no settled look before it"}
+}

@@ -1,0 +1,251 @@
+package verdict
+
+import (
+	"strings"
+	"time"
+)
+
+// Track is how far one commit has come in one Application: the watched commit,
+// or after a revert the revert. What is exported is stored in the note; the
+// rest starts anew after a restart (R25).
+type Track struct {
+	OnBranch time.Time // since when the branch that the Application follows contains it; zero: not yet
+	Seen     bool      // the compared revision has contained it (R29 asks for that)
+
+	ReachedAt   time.Time // our clock, the first observation (R13)
+	ReachedBy   string    // operation, history, synced
+	Revision    string    // by which it was reached
+	ReachedOp   time.Time // startedAt of the newest operation at that look
+	ReachedHist int64     // id of the newest entry of the history at that look, -1: none
+
+	ReachUsed    time.Duration // observed time (design, section 5)
+	DeadlineUsed time.Duration
+
+	Deployed    bool      // an operation carried it; false: nothing of the Application was changed
+	WasHealthy  bool      // since it was reached
+	UnhealthyAt string    // first revision of the present unhealthy run
+	SyncedAt    string    // compared revisions at which it was synced
+	SyncedOp    time.Time // startedAt of the operation at that look
+	DriftAt     string    // compared revisions at which it was out of sync after it was synced (R34)
+
+	// OvertakenFrom and To: it was not healthy at the one, then healthy at the
+	// other revision. Commits between them that touch the Application fixed it.
+	OvertakenFrom, OvertakenTo string
+
+	live live
+}
+
+// live is what a restart forgets.
+type live struct {
+	lastReach    time.Time // last look that counted for reach
+	lastDeadline time.Time // last determinate look since reached
+	beyond       time.Duration
+	beyondOf     time.Time // the reconciledAt that beyond belongs to
+	stableFrom   time.Time
+	stableKey    stableKey
+	badFrom      time.Time // start of the unhealthy run
+	badFor       time.Duration
+}
+
+// stableKey proves continuity: while it stays the same, nothing happened
+// between two healthy looks (R23).
+type stableKey struct{ opStarted, healthSince time.Time }
+
+// settleTime is how long after an operation `stable` may begin (R23).
+const settleTime = 10 * time.Second
+
+// span counts the time between two looks, at most twice the poll.
+func span(last, now time.Time, poll time.Duration) time.Duration {
+	if last.IsZero() || !now.After(last) {
+		return 0
+	}
+	return min(now.Sub(last), 2*poll)
+}
+
+// count adds observed time to a budget and keeps what would have to be taken
+// back, should the controller prove stale: the part counted after the moment
+// by which it should have compared again (R5).
+func (t *Track) count(used *time.Duration, last *time.Time, o Observation, poll time.Duration) {
+	now, seen := o.Look.At, o.Look.ReconciledAt
+	d := span(*last, now, poll)
+	*last = now
+	*used += d
+	if !t.live.beyondOf.Equal(seen) {
+		t.live.beyond, t.live.beyondOf = 0, seen
+	}
+	if o.Refresh > 0 && !seen.IsZero() {
+		t.live.beyond += min(d, max(0, now.Sub(seen.Add(o.Refresh))))
+	}
+}
+
+// observe moves the track by one judged observation.
+func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
+	if j.Stale {
+		t.stale()
+	}
+	if t.ReachedAt.IsZero() {
+		t.observeReach(j, o, poll)
+		if t.ReachedAt.IsZero() {
+			return
+		}
+	}
+	t.observeDeployed(o)
+	if !j.Determinate {
+		t.live.stableFrom = time.Time{}
+		return
+	}
+	t.observeRevision(j, o)
+	before := t.live.lastDeadline
+	t.count(&t.DeadlineUsed, &t.live.lastDeadline, o, poll)
+	if j.Healthy {
+		unseen := !before.IsZero() && o.Look.At.Sub(before) > 2*poll
+		t.healthy(j, o, unseen)
+		return
+	}
+	t.unhealthy(j, o, span(before, o.Look.At, poll))
+}
+
+// stale takes back what was counted while the controller was silent.
+func (t *Track) stale() {
+	if t.ReachedAt.IsZero() {
+		t.ReachUsed = max(0, t.ReachUsed-t.live.beyond)
+	} else {
+		t.DeadlineUsed = max(0, t.DeadlineUsed-t.live.beyond)
+		t.live.badFor = max(0, t.live.badFor-t.live.beyond)
+	}
+	t.live.beyond = 0
+}
+
+func (t *Track) observeReach(j Judgement, o Observation, poll time.Duration) {
+	if !j.Counts {
+		return
+	}
+	if j.Reached {
+		t.ReachedAt, t.ReachedBy, t.Revision = o.Look.At, j.ReachedBy, j.Revision
+		t.ReachedOp, t.ReachedHist = o.Look.Operation.StartedAt, -1
+		if o.Look.History != nil {
+			t.ReachedHist = o.Look.History.ID
+		}
+		t.live.beyond = 0
+		return
+	}
+	if j.Reason.Code == "sync-window" { // a window that is seen to be closed stops the clock
+		t.live.lastReach = time.Time{}
+		return
+	}
+	t.count(&t.ReachUsed, &t.live.lastReach, o, poll)
+}
+
+// observeDeployed notes whether anything was deployed for the revision by
+// which the commit was reached: nothing means nothing-to-deploy.
+func (t *Track) observeDeployed(o Observation) {
+	if t.ReachedBy != bySynced {
+		t.Deployed = true
+		return
+	}
+	op := o.Look.Operation
+	if op.Present && !op.DryRun && op.StartedAt.After(t.ReachedOp) {
+		for _, r := range op.Revisions {
+			t.Deployed = t.Deployed || (r.Rev == t.Revision && r.Rev != "")
+		}
+	}
+}
+
+// observeRevision keeps what the compared revision has shown so far: whether
+// it was synced there, and whether it drifted from there (R34).
+func (t *Track) observeRevision(j Judgement, o Observation) {
+	if j.Seen != Yes {
+		return
+	}
+	t.Seen = true
+	op, rev := o.Look.Operation, comparedKey(o.Look)
+	switch {
+	case j.Synced && t.SyncedAt != rev:
+		t.SyncedAt, t.SyncedOp = rev, op.StartedAt
+	case j.Synced && op.Selective && op.AutoHeal && op.StartedAt.After(t.SyncedOp):
+		t.DriftAt = rev // it was healed before we looked
+	case !j.Synced && t.SyncedAt == rev && (!j.InProgress || op.Selective):
+		t.DriftAt = rev
+	}
+}
+
+// comparedKey names the compared revisions of a look.
+func comparedKey(l Look) string {
+	revs := make([]string, len(l.Compared))
+	for i, r := range l.Compared {
+		revs[i] = r.Rev
+	}
+	return strings.Join(revs, ",")
+}
+
+func (t *Track) healthy(j Judgement, o Observation, unseen bool) {
+	now, l := o.Look.At, o.Look
+	key := stableKey{l.Operation.StartedAt, l.HealthSince}
+	noProof := unseen && l.HealthSince.IsZero()
+	if t.live.stableFrom.IsZero() || t.live.stableKey != key || noProof {
+		t.live.stableKey, t.live.stableFrom = key, now
+		if f := l.Operation.FinishedAt; !f.IsZero() {
+			t.live.stableFrom = later(now, f.Add(settleTime))
+		}
+	}
+	if t.UnhealthyAt != "" && t.UnhealthyAt != j.Compared && t.OvertakenFrom == "" {
+		t.OvertakenFrom, t.OvertakenTo = t.UnhealthyAt, j.Compared
+	}
+	t.WasHealthy, t.UnhealthyAt = true, ""
+	t.live.badFrom, t.live.badFor = time.Time{}, 0
+}
+
+func (t *Track) unhealthy(j Judgement, o Observation, since time.Duration) {
+	t.live.stableFrom = time.Time{}
+	if j.Seen == Yes && (!j.InProgress || j.OpFailed) && t.UnhealthyAt == "" {
+		t.UnhealthyAt = j.Compared
+	}
+	if t.live.badFrom.IsZero() {
+		t.live.badFrom = o.Look.At
+		return
+	}
+	t.live.badFor += since
+}
+
+// stable reports whether the healthy run is as long as asked.
+func (t *Track) stable(w Watch, now time.Time) bool {
+	return !t.live.stableFrom.IsZero() && now.Sub(t.live.stableFrom) >= w.Stable
+}
+
+// failed reports whether the deadline and, for what was healthy once, the
+// unhealthy run are used up (design, section 5, FAIL).
+func (t *Track) failed(w Watch) bool {
+	if t.ReachedAt.IsZero() || t.DeadlineUsed < w.Deadline {
+		return false
+	}
+	return !t.WasHealthy || t.live.badFor >= w.Stable
+}
+
+// backwards tells whether what is applied no longer contains the commit though
+// it once did (R29): a newer full operation, a newer entry of the history, or
+// the compared revision.
+func (t *Track) backwards(j Judgement, o Observation) (string, bool) {
+	if t.ReachedAt.IsZero() || !j.Counts {
+		return "", false
+	}
+	rel, why, _ := o.Git.relevant(o.Look)
+	if !why.IsZero() {
+		return "", false
+	}
+	op := o.Look.Operation
+	if op.Full() && op.HasResult && op.Phase == PhaseSucceeded && op.StartedAt.After(t.ReachedOp) {
+		if in, rev := o.Git.contain(op.Revisions, rel.sources); in == No {
+			return rev, true
+		}
+	}
+	if h := o.Look.History; h != nil && h.ID > t.ReachedHist {
+		if in, rev := o.Git.contain(h.Revisions, rel.sources); in == No {
+			return rev, true
+		}
+	}
+	if t.Seen && j.Seen == No && o.Look.SyncStatus != SyncUnknown {
+		_, rev := o.Git.contain(o.Look.Compared, rel.sources)
+		return rev, true
+	}
+	return "", false
+}
