@@ -97,6 +97,9 @@ type Source struct {
 	// Plain says that the manifests are the YAML files below Path themselves:
 	// no Helm, Kustomize, Jsonnet, plugin, include or exclude is named.
 	Plain bool
+	// Recurse is directory.recurse: without it only the files directly in Path
+	// are manifests of a Plain source, not those in folders below it.
+	Recurse bool
 	// GeneratePaths are the manifest-generate-paths of the Application that
 	// apply to this source, made absolute ("/apps/web"), R17.
 	GeneratePaths []string
@@ -218,6 +221,15 @@ type Condition struct {
 // (R19, R22: the suffix of its type tells).
 func (c Condition) Failure() bool { return strings.HasSuffix(c.Type, "Error") }
 
+// Hydration is what Argo CD's source hydrator says of itself (R18): HydratedSHA,
+// on the branch that is synced, was made of DrySHA, on the branch where commits
+// are made. Both are of the last successful hydration and may be empty.
+type Hydration struct {
+	DrySHA, HydratedSHA string
+	Phase               string // of the current one: Hydrating, Hydrated, Failed
+	Message             string
+}
+
 // HistoryEntry is the newest entry of status.history.
 type HistoryEntry struct {
 	ID         int64
@@ -236,11 +248,17 @@ type Look struct {
 	Absent        bool // the source of Applications can be read and has none of this name
 	Deleting      bool // metadata.deletionTimestamp
 	SkipReconcile bool // annotation argocd.argoproj.io/skip-reconcile: "true"
+	// RefreshPending: annotation argocd.argoproj.io/refresh, a full comparison
+	// is asked for and not done yet.
+	RefreshPending bool
 
 	Project  string
-	Spec     []Source // spec.source(s)
+	Spec     []Source // spec.source(s); the dry source where there is a hydrator
 	Hydrator bool     // spec.sourceHydrator is set
-	AutoSync bool     // syncPolicy.automated is there and not enabled: false
+	// Hydration is nil without a hydrator. With one, Compared and the operation
+	// speak of the hydrated branch, which never contains a dry commit.
+	Hydration *Hydration
+	AutoSync  bool // syncPolicy.automated is there and not enabled: false
 	// RollingSync: an ApplicationSet owns the Application, so that auto-sync
 	// that is off may be a progressive sync's doing.
 	OwnedBySet bool
