@@ -1,0 +1,165 @@
+package arming
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// checkSource holds source-type, repository, target-revision, hydrator and
+// skip-reconcile: could a revert on the branch reach the Application at all?
+func checkSource(r Request) []Finding {
+	var fs []Finding
+	if r.Facts.Hydrator {
+		// spec.source(s) do not count beside spec.sourceHydrator (R18).
+		fs = append(fs, found(RuleHydrator, Refuse, "%s is deployed by the source hydrator", r.app()))
+	} else {
+		fs = append(fs, checkSources(r)...)
+	}
+	if r.Facts.SkipReconcile {
+		fs = append(fs, found(RuleSkipReconcile, Refuse, "%s carries the annotation skip-reconcile, so its status is frozen", r.app()))
+	}
+	return fs
+}
+
+func checkSources(r Request) []Finding {
+	git := slices.DeleteFunc(slices.Clone(r.Facts.Sources), func(s verdict.Source) bool { return s.Kind != verdict.SourceGit })
+	if len(git) == 0 {
+		return []Finding{found(RuleSourceType, Refuse, "%s has no plain git source%s (R1)", r.app(), kinds(r.Facts.Sources))}
+	}
+	ours := ourSources(r)
+	if len(ours) == 0 {
+		urls := make([]string, len(git))
+		for i, s := range git {
+			urls[i] = bare(s.RepoURL)
+		}
+		return []Finding{found(RuleRepository, Refuse, "no source of %s is this repository, they are %s", r.app(), list(urls))}
+	}
+	return checkTargetRevision(r, ours)
+}
+
+func kinds(sources []verdict.Source) string {
+	if len(sources) == 0 {
+		return ", it has no source at all"
+	}
+	var ks []string
+	for _, s := range sources {
+		ks = append(ks, s.Kind.String())
+	}
+	slices.Sort(ks)
+	return ", only " + strings.Join(slices.Compact(ks), " and ")
+}
+
+// ourSources are the plain git sources of this repository.
+func ourSources(r Request) []verdict.Source {
+	var ours []verdict.Source
+	for _, s := range r.Facts.Sources {
+		if s.Kind == verdict.SourceGit && r.IsOurRepo != nil && r.IsOurRepo(s.RepoURL) {
+			ours = append(ours, s)
+		}
+	}
+	return ours
+}
+
+// checkTargetRevision refuses each source that the commit touches and that
+// does not follow the branch. A source without a path (ref) is touched by
+// every commit; where none is touched, all are asked.
+func checkTargetRevision(r Request, ours []verdict.Source) []Finding {
+	touched := slices.DeleteFunc(slices.Clone(ours), func(s verdict.Source) bool {
+		return !slices.ContainsFunc(r.Paths, func(path string) bool { return inside(path, s.Path) })
+	})
+	if len(touched) == 0 {
+		touched = ours
+	}
+	var fs []Finding
+	for _, s := range touched {
+		if what := notFollowing(s.TargetRevision, short(r.Branch), short(r.DefaultBranch)); what != "" {
+			f := found(RuleTargetRevision, Refuse, "the source %q of %s follows %s", clip(s.Path), r.app(), what)
+			if s.Path == "" {
+				f.Message = fmt.Sprintf("a source of %s follows %s", r.app(), what)
+			}
+			if !slices.Contains(fs, f) {
+				fs = append(fs, f)
+			}
+		}
+	}
+	return fs
+}
+
+// notFollowing says what a target revision follows if it is not the branch;
+// "" if it is. It reads it as Argo CD does: "" and HEAD are the default
+// branch, 40 hex digits are a commit whatever branch may be called so.
+func notFollowing(target, branch, defaultBranch string) string {
+	switch {
+	case branch == "":
+		return fmt.Sprintf("%q, and the branch of the commit is not known", clip(target))
+	case target == "" || target == "HEAD":
+		if defaultBranch == "" {
+			return "the default branch, which is not known"
+		}
+		if defaultBranch != branch {
+			return fmt.Sprintf("the default branch %q, not %q", clip(defaultBranch), clip(branch))
+		}
+		return ""
+	case len(target) == 40 && isHex(target):
+		return fmt.Sprintf("the commit %s, not a branch", target)
+	case short(target) == branch:
+		return ""
+	default:
+		return fmt.Sprintf("%s, not the branch %q", revisionKind(target), clip(branch))
+	}
+}
+
+func revisionKind(target string) string {
+	quoted := fmt.Sprintf("%q", clip(target))
+	isVersion, isWild := version(target)
+	switch {
+	case strings.HasPrefix(target, "refs/tags/"):
+		return "the tag " + quoted
+	case strings.HasPrefix(target, "refs/heads/"):
+		return "the branch " + quoted
+	case strings.ContainsAny(target, "*<>=~^| ,") || isVersion && isWild:
+		return "the version range " + quoted
+	case len(target) >= 7 && len(target) < 40 && isHex(target):
+		return "the short commit " + quoted + " (or a branch or tag of that name)"
+	case isVersion:
+		return "the tag " + quoted
+	default:
+		return "another branch or a tag, " + quoted
+	}
+}
+
+func isHex(s string) bool {
+	if len(s)%2 == 1 {
+		s += "0"
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil
+}
+
+// version reports whether s looks like 1.2, v1.2.3 or v1.2.3-rc1, and whether
+// an x or X stands in it for any number, as in 1.x.
+func version(s string) (ok, wild bool) {
+	core, _, _ := strings.Cut(strings.TrimPrefix(s, "v"), "-")
+	core, _, _ = strings.Cut(core, "+")
+	parts := strings.Split(core, ".")
+	for _, part := range parts {
+		switch {
+		case part == "x" || part == "X":
+			wild = true
+		case part == "" || strings.Trim(part, "0123456789") != "":
+			return false, false
+		}
+	}
+	return len(parts) > 1, wild
+}
+
+// inside reports whether a path is a directory of the repository or below it;
+// "" and "." are the whole repository.
+func inside(path, dir string) bool {
+	dir = cleanDir(dir)
+	return dir == "" || path == dir || strings.HasPrefix(path, dir+"/")
+}

@@ -1,0 +1,52 @@
+package arming
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxText  = 120 // bytes of an untrusted text in a message
+	maxItems = 5   // of a list in a message
+)
+
+// clip bounds an untrusted text; the message quotes it with %q.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	cut := maxText
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// list writes untrusted texts, the first few of them.
+func list(items []string) string {
+	shown := items[:min(len(items), maxItems)]
+	quoted := make([]string, len(shown))
+	for i, s := range shown {
+		quoted[i] = fmt.Sprintf("%q", clip(s))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(items) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// bare is an address without what somebody may have written into it to log in.
+func bare(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		if _, rest, ok := strings.Cut(address, "@"); ok && strings.Contains(address, "://") {
+			return rest // unparsable; better too little than a password
+		}
+		return address
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
