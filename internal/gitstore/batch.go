@@ -1,0 +1,166 @@
+package gitstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Object is what a name stands for. A name is taken as it is written: append
+// ^{commit} to see through tags.
+type Object struct {
+	ID, Type string
+	Missing  bool // nothing, or several things, by this name
+}
+
+// Resolve asks what names stand for, in one process.
+func (r *Repo) Resolve(ctx context.Context, names []string) (map[string]Object, error) {
+	objects := make(map[string]Object, len(names))
+	var asked []string
+	for _, n := range names {
+		if _, twice := objects[n]; twice {
+			continue
+		}
+		objects[n] = Object{Missing: true}
+		// No object has such a name, and it would break the protocol.
+		if n != "" && !strings.ContainsAny(n, "\n\x00") {
+			asked = append(asked, n)
+		}
+	}
+	if len(asked) == 0 {
+		return objects, nil
+	}
+	c := command{
+		args:  []string{"cat-file", "--batch-check", "--buffer"},
+		stdin: strings.NewReader(strings.Join(asked, "\n") + "\n"),
+	}
+	err := r.stream(ctx, c, func(p io.Reader) error {
+		lines := bufio.NewReader(p)
+		for _, n := range asked {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return fmt.Errorf("reading the answer for %q: %w", n, endedEarly(err))
+			}
+			if o, ok := r.parseHeader(line, n); ok {
+				objects[n] = Object{ID: o.id, Type: o.kind}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("resolving names: %w", err)
+	}
+	return objects, nil
+}
+
+// object is one answer of cat-file --batch.
+type object struct {
+	id, kind string
+	size     int64
+	data     []byte
+}
+
+// parseHeader reads "<id> <type> <size>"; anything else ("<name> missing",
+// "<name> ambiguous") says that there is no such object. The name may look like
+// anything, so it is ruled out first.
+func (r *Repo) parseHeader(line, name string) (object, bool) {
+	line = strings.TrimSuffix(line, "\n")
+	if line == name+" missing" || line == name+" ambiguous" {
+		return object{}, false
+	}
+	f := strings.Split(line, " ")
+	if len(f) != 3 || r.checkID(f[0]) != nil {
+		return object{}, false
+	}
+	size, err := strconv.ParseInt(f[2], 10, 64)
+	if err != nil {
+		return object{}, false
+	}
+	return object{id: f[0], kind: f[1], size: size}, true
+}
+
+// batch is a running `git cat-file --batch`: one process for any number of
+// objects.
+type batch struct {
+	repo *Repo
+	p    *process
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
+	in, w := io.Pipe()
+	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch"}, stdin: in})
+	if err != nil {
+		return nil, err
+	}
+	return &batch{repo: r, p: p, in: w, out: bufio.NewReaderSize(p.out, 64<<10)}, nil
+}
+
+// close ends the process; err is what the caller met, and is returned first.
+func (b *batch) close(err error) error {
+	_ = b.in.Close()
+	return b.p.end(err)
+}
+
+// each asks for names and hands the objects over in the same order; one that is
+// missing comes with an empty kind. Contents above limit bytes are an error.
+func (b *batch) each(names []string, limit int64, fn func(i int, o object) error) error {
+	sent := make(chan error, 1)
+	go func() {
+		w := bufio.NewWriter(b.in)
+		var err error
+		for _, n := range names {
+			if _, err = w.WriteString(n + "\n"); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = w.Flush()
+		}
+		sent <- err
+	}()
+	for i, n := range names {
+		o, err := b.read(n, limit)
+		if err == nil {
+			err = fn(i, o)
+		}
+		if err != nil {
+			_ = b.in.Close() // lets the writer go
+			<-sent
+			return err
+		}
+	}
+	return <-sent
+}
+
+func (b *batch) read(name string, limit int64) (object, error) {
+	line, err := b.out.ReadString('\n')
+	if err != nil {
+		return object{}, fmt.Errorf("reading object %q: %w", name, endedEarly(err))
+	}
+	o, ok := b.repo.parseHeader(line, name)
+	if !ok {
+		return object{}, nil
+	}
+	if o.size > limit {
+		return object{}, &SizeError{What: o.kind + " " + o.id, Size: o.size, Limit: limit}
+	}
+	o.data = make([]byte, o.size+1)
+	if _, err := io.ReadFull(b.out, o.data); err != nil {
+		return object{}, fmt.Errorf("reading object %q: %w", name, endedEarly(err))
+	}
+	o.data = o.data[:o.size:o.size]
+	return o, nil
+}
+
+func endedEarly(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,184 @@
+package gitstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxMessage is how much of a commit message is read, in bytes.
+const MaxMessage = 8 << 20
+
+// Commit is one commit as `git log` shows it.
+type Commit struct {
+	ID                      string
+	Parents                 []string
+	Message                 []byte // in UTF-8 where git could re-encode it; ends at a NUL, as in git
+	AuthorName, AuthorEmail string
+	Time                    time.Time // committer's, UTC, to the second
+	Truncated               bool      // the message was longer than MaxMessage
+}
+
+const logFormat = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%ct%x00%B"
+
+// Log hands over the commits that tips reach and exclude does not, oldest
+// first, in one streaming process. An error of fn ends it and is returned as it
+// is. Tips and exclude are ids, ref names or ranges; no tips, no commits.
+func (r *Repo) Log(ctx context.Context, tips, exclude []string, fn func(Commit) error) error {
+	if len(tips) == 0 { // git would take HEAD
+		return nil
+	}
+	in, err := revs(tips, exclude)
+	if err != nil {
+		return fmt.Errorf("listing commits: %w", err)
+	}
+	var fnErr error
+	err = r.log(ctx, []string{"--reverse", "--topo-order"}, in, func(c Commit) error {
+		fnErr = fn(c)
+		return fnErr
+	})
+	if fnErr != nil {
+		return fnErr
+	}
+	if err != nil {
+		return fmt.Errorf("listing commits: %w", err)
+	}
+	return nil
+}
+
+// Commits reads the given commits, by full id, in one process and in the order
+// asked for. One that is missing, or no commit, is an error that names it.
+func (r *Repo) Commits(ctx context.Context, ids []string) ([]Commit, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	if err := r.checkIDs(ids); err != nil {
+		return nil, fmt.Errorf("reading commits: %w", err)
+	}
+	found := make(map[string]Commit, len(ids))
+	err := r.log(ctx, []string{"--no-walk=unsorted"}, strings.Join(ids, "\n")+"\n", func(c Commit) error {
+		found[c.ID] = c
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading commits: %w", r.nameMissing(ctx, ids, err))
+	}
+	commits := make([]Commit, len(ids))
+	for i, id := range ids {
+		c, ok := found[id]
+		if !ok {
+			return nil, fmt.Errorf("reading commits: %s is not a commit", id)
+		}
+		commits[i] = c
+	}
+	return commits, nil
+}
+
+// nameMissing finds out which object made git give up.
+func (r *Repo) nameMissing(ctx context.Context, ids []string, err error) error {
+	objects, lookErr := r.Resolve(ctx, ids)
+	if lookErr != nil {
+		return err
+	}
+	for _, id := range ids {
+		if objects[id].Missing {
+			return fmt.Errorf("%s is missing: %w", id, err)
+		}
+	}
+	return err
+}
+
+// log runs git log with revisions on standard input.
+func (r *Repo) log(ctx context.Context, how []string, in string, fn func(Commit) error) error {
+	args := append([]string{
+		"log", "-z", "--encoding=UTF-8", "--no-color", "--no-decorate", "--no-notes",
+		"--no-show-signature", "--no-patch", logFormat,
+	}, how...)
+	c := command{args: append(args, "--stdin"), stdin: strings.NewReader(in)}
+	return r.stream(ctx, c, func(p io.Reader) error {
+		records := bufio.NewReaderSize(p, 64<<10)
+		for {
+			commit, err := readCommit(records)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if err := fn(commit); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func readCommit(in *bufio.Reader) (Commit, error) {
+	var head [5]string
+	for i := range head {
+		field, cut, err := readField(in, 1<<20)
+		if i == 0 && errors.Is(err, io.EOF) && len(field) == 0 {
+			return Commit{}, io.EOF
+		}
+		if err != nil {
+			return Commit{}, endedEarly(err)
+		}
+		if cut {
+			return Commit{}, &SizeError{What: "a header of commit " + head[0], Size: 1<<20 + 1, Limit: 1 << 20}
+		}
+		head[i] = string(field)
+	}
+	message, cut, err := readField(in, MaxMessage)
+	if err != nil {
+		return Commit{}, endedEarly(err)
+	}
+	seconds, err := strconv.ParseInt(head[4], 10, 64)
+	if err != nil {
+		return Commit{}, fmt.Errorf("commit %s: reading its date %q: %w", head[0], head[4], err)
+	}
+	return Commit{
+		ID: head[0], Parents: strings.Fields(head[1]), AuthorName: head[2], AuthorEmail: head[3],
+		Time: time.Unix(seconds, 0).UTC(), Message: message, Truncated: cut,
+	}, nil
+}
+
+// readField reads up to the next NUL, keeps at most limit bytes and says
+// whether there were more.
+func readField(in *bufio.Reader, limit int) (field []byte, cut bool, err error) {
+	field = []byte{}
+	for {
+		part, err := in.ReadSlice(0)
+		if err == nil {
+			part = part[:len(part)-1]
+		}
+		if room := limit - len(field); len(part) > room {
+			part, cut = part[:room], true
+		}
+		field = append(field, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return field, cut, err
+		}
+	}
+}
+
+// revs writes revisions as `--stdin` reads them.
+func revs(tips, exclude []string) (string, error) {
+	var b strings.Builder
+	for i, list := range [][]string{tips, exclude} {
+		for _, rev := range list {
+			if rev == "" || rev[0] == '-' || rev[0] == '^' || strings.ContainsAny(rev, "\n\x00") {
+				return "", fmt.Errorf("%q is not a revision", rev)
+			}
+			if i == 1 {
+				b.WriteByte('^')
+			}
+			b.WriteString(rev)
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,243 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// WriteNotes writes the commit that base becomes when the notes of some objects
+// are replaced (by empty content: removed, as `git notes` does). It moves no
+// ref: push the new tip, or hand it to UpdateRefs, with base.Tip as the old
+// value. Where nothing changes, the new tip is base.Tip.
+//
+// All paths of an edited object are replaced by one; whatever is no note stays.
+func (r *Repo) WriteNotes(ctx context.Context, base *Notes, edits map[string][]byte, message string, who Identity) (newTip string, err error) {
+	if base.Tip != base.read {
+		return "", fmt.Errorf("writing notes of %q: the tip %q is not the one that was read", base.Ref, base.Tip)
+	}
+	b, err := r.openBatch(ctx)
+	if err != nil {
+		return "", fmt.Errorf("writing notes of %q: %w", base.Ref, err)
+	}
+	p := r.newPack()
+	t := &trees{batch: b, known: map[string][]treeEntry{}}
+	for id, entries := range base.trees {
+		t.known[id] = entries
+	}
+	newTip, err = p.notes(t, base.read, base.tree, edits, message, who)
+	if err = b.close(err); err == nil {
+		err = p.write(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing notes of %q: %w", base.Ref, err)
+	}
+	return newTip, nil
+}
+
+// notes takes in the objects of an edited notes tree and its commit.
+func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte, message string, who Identity) (string, error) {
+	paths := map[string]Entry{}
+	for object, data := range edits {
+		object = strings.ToLower(object)
+		if err := p.repo.checkID(object); err != nil {
+			return "", err
+		}
+		if len(data) > MaxNote {
+			return "", &SizeError{What: "the note of " + object, Size: int64(len(data)), Limit: MaxNote}
+		}
+		at, err := t.locate(tree, object)
+		if err != nil {
+			return "", err
+		}
+		for _, f := range at.found {
+			paths[f.path] = Entry{}
+		}
+		if len(data) > 0 {
+			paths[at.path] = Entry{Mode: modeFile, ID: p.add("blob", data)}
+		}
+	}
+	if len(paths) == 0 {
+		return tip, nil
+	}
+	ed := &editor{trees: t, pack: p}
+	now, err := ed.apply(tree, newEdit(paths), "")
+	if err != nil {
+		return "", err
+	}
+	if len(ed.conflicts) > 0 {
+		return "", fmt.Errorf("a folder stands where a note belongs: %q", ed.conflicts[0])
+	}
+	if now == tree && tip != "" {
+		return tip, nil
+	}
+	var parents []string
+	if tip != "" {
+		parents = []string{tip}
+	}
+	return p.commit(now, parents, message, who)
+}
+
+const (
+	maxRaces    = 500 // lost in a row
+	maxRefusals = 3   // by something that is no race (design, section 3)
+	longestWait = 500 * time.Millisecond
+)
+
+// AppendNotes adds lines to the notes of objects and moves the ref, against any
+// number of other writers: nobody's line is lost. A line that an object has
+// already is not added again; added counts the others. Processes: four for each
+// attempt, however many notes there are.
+func (r *Repo) AppendNotes(ctx context.Context, ref string, lines map[string][]string, message string, who Identity) (added int, err error) {
+	return r.AppendNotesFunc(ctx, ref, lines, func(line string) string { return line }, message, who)
+}
+
+// AppendNotesFunc is AppendNotes where two lines count as the same when key
+// gives the same for both.
+func (r *Repo) AppendNotesFunc(ctx context.Context, ref string, lines map[string][]string, key func(line string) string, message string, who Identity) (added int, err error) {
+	a := appending{repo: r, ref: ref, lines: lines, key: key, message: message, who: who}
+	refused := 0
+	for race := 0; ; race++ {
+		added, err = a.once(ctx)
+		if errors.Is(err, ErrRefused) {
+			refused++
+		}
+		if err == nil || refused == maxRefusals || race == maxRaces || !(errors.Is(err, ErrStale) || errors.Is(err, ErrRefused)) {
+			break
+		}
+		if waitErr := pause(ctx, race); waitErr != nil {
+			err = errors.Join(err, waitErr)
+			break
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("appending to notes of %q: %w", ref, err)
+	}
+	return added, nil
+}
+
+// pause waits a random while, so that writers who met do not meet again.
+func pause(ctx context.Context, race int) error {
+	most := min(longestWait, 5*time.Millisecond<<min(race, 10))
+	t := time.NewTimer(rand.N(most) + time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// appending is one call of AppendNotes.
+type appending struct {
+	repo    *Repo
+	ref     string
+	lines   map[string][]string
+	key     func(string) string
+	message string
+	who     Identity
+}
+
+// once reads, adds and swaps.
+func (a *appending) once(ctx context.Context) (added int, err error) {
+	tip, err := a.repo.notesTip(ctx, a.ref)
+	if err != nil {
+		return 0, err
+	}
+	b, err := a.repo.openBatch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	p := a.repo.newPack()
+	added, newTip, err := a.build(b, p, tip)
+	if err := b.close(err); err != nil {
+		return 0, err
+	}
+	if added == 0 {
+		return 0, nil
+	}
+	if err := p.write(ctx); err != nil {
+		return 0, err
+	}
+	return added, a.repo.UpdateRefs(ctx, RefUpdate{Ref: a.ref, Old: tip, New: newTip})
+}
+
+func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip string, err error) {
+	tree := ""
+	if tip != "" {
+		if tree, err = b.commitTree(tip); err != nil {
+			return 0, "", err
+		}
+	}
+	t := &trees{batch: b, known: map[string][]treeEntry{}}
+	edits := map[string][]byte{}
+	for object, lines := range a.lines {
+		was, err := t.note(tree, strings.ToLower(object))
+		if err != nil {
+			return 0, "", err
+		}
+		now, n, err := a.extend(was, lines)
+		if err != nil {
+			return 0, "", fmt.Errorf("note of %q: %w", object, err)
+		}
+		if n > 0 {
+			edits[object], added = now, added+n
+		}
+	}
+	newTip, err = p.notes(t, tip, tree, edits, a.message, a.who)
+	return added, newTip, err
+}
+
+// note reads the note of one object.
+func (t *trees) note(root, of string) ([]byte, error) {
+	if err := t.batch.repo.checkID(of); err != nil {
+		return nil, err
+	}
+	at, err := t.locate(root, of)
+	if err != nil || len(at.found) == 0 {
+		return nil, err
+	}
+	n := Notes{m: map[string][]byte{}, from: map[string]string{}, blobs: map[string][]byte{}}
+	ids := make([]string, len(at.found))
+	for i, f := range at.found {
+		ids[i] = f.blob
+	}
+	err = t.batch.each(ids, MaxNote, func(i int, o object) error {
+		if o.kind != "blob" {
+			return fmt.Errorf("the blob %s of a note is missing or no blob (%q)", ids[i], o.kind)
+		}
+		n.blobs[ids[i]] = o.data
+		return nil
+	})
+	if err == nil {
+		err = n.combine(at.found)
+	}
+	return n.m[of], err
+}
+
+// extend adds the lines that are not there yet.
+func (a *appending) extend(was []byte, lines []string) (now []byte, added int, err error) {
+	there := map[string]bool{}
+	for line := range strings.Lines(string(was)) {
+		there[a.key(strings.TrimSuffix(line, "\n"))] = true
+	}
+	now = append(now, was...)
+	if len(now) > 0 && now[len(now)-1] != '\n' {
+		now = append(now, '\n')
+	}
+	for _, line := range lines {
+		if line == "" || strings.ContainsAny(line, "\n\x00") {
+			return nil, 0, fmt.Errorf("%q is not one line", line)
+		}
+		if k := a.key(line); !there[k] {
+			there[k] = true
+			now = append(append(now, line...), '\n')
+			added++
+		}
+	}
+	return now, added, nil
+}

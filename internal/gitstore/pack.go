@@ -1,0 +1,174 @@
+package gitstore
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// pack gathers new objects and hands all of them to one `git unpack-objects`:
+// no ref moves, no pack stays behind, and an object that exists is left alone.
+// The format is git's pack version 2, whole objects only (gitformat-pack).
+type pack struct {
+	repo  *Repo
+	body  bytes.Buffer
+	count uint32
+	seen  map[string]bool
+}
+
+func (r *Repo) newPack() *pack { return &pack{repo: r, seen: map[string]bool{}} }
+
+// add takes an object in and gives its id.
+func (p *pack) add(kind string, data []byte) string {
+	id := p.repo.objectID(kind, data)
+	if p.seen[id] {
+		return id
+	}
+	p.seen[id] = true
+	p.count++
+	code := map[string]byte{"commit": 1, "tree": 2, "blob": 3}[kind]
+	size := len(data)
+	b := code<<4 | byte(size&15)
+	for size >>= 4; size > 0; size >>= 7 {
+		p.body.WriteByte(b | 0x80)
+		b = byte(size & 0x7f)
+	}
+	p.body.WriteByte(b)
+	z := zlib.NewWriter(&p.body) // writing to a buffer cannot fail
+	_, _ = z.Write(data)
+	_ = z.Close()
+	return id
+}
+
+// write stores what was gathered.
+func (p *pack) write(ctx context.Context) error {
+	if p.count == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	b.WriteString("PACK")
+	_ = binary.Write(&b, binary.BigEndian, [2]uint32{2, p.count})
+	b.Write(p.body.Bytes())
+	sum := p.repo.newHash()
+	sum.Write(b.Bytes())
+	b.Write(sum.Sum(nil))
+	if _, err := p.repo.output(ctx, command{args: []string{"unpack-objects", "-q"}, stdin: &b}); err != nil {
+		return fmt.Errorf("writing %d objects: %w", p.count, err)
+	}
+	return nil
+}
+
+func (r *Repo) objectID(kind string, data []byte) string {
+	h := r.newHash()
+	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Identity is an author or committer.
+type Identity struct {
+	Name, Email string
+	When        time.Time // written in UTC, to the second
+}
+
+// check refuses what would break a commit's header, or what git would have to
+// make up.
+func (i Identity) check() error {
+	for _, s := range []string{i.Name, i.Email} {
+		if strings.TrimSpace(s) == "" || strings.ContainsAny(s, "<>\n\x00") {
+			return fmt.Errorf("%q <%q> is not a name and an address for a commit", i.Name, i.Email)
+		}
+	}
+	if i.When.Unix() <= 0 {
+		return errors.New("a commit needs a date after 1970")
+	}
+	return nil
+}
+
+func (i Identity) line() string {
+	return fmt.Sprintf("%s <%s> %d +0000", strings.TrimSpace(i.Name), strings.TrimSpace(i.Email), i.When.Unix())
+}
+
+// commit takes in a commit whose author and committer are the same.
+func (p *pack) commit(tree string, parents []string, message string, who Identity) (string, error) {
+	if err := who.check(); err != nil {
+		return "", err
+	}
+	if strings.Contains(message, "\x00") {
+		return "", errors.New("a commit message cannot hold a NUL")
+	}
+	if tree == "" {
+		tree = p.add("tree", nil)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, parent := range parents {
+		fmt.Fprintf(&b, "parent %s\n", parent)
+	}
+	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s", who.line(), who.line(), message)
+	if !strings.HasSuffix(message, "\n") {
+		b.WriteByte('\n')
+	}
+	return p.add("commit", []byte(b.String())), nil
+}
+
+// WriteBlobCommit writes a commit whose tree is just these files, and moves no
+// ref.
+func (r *Repo) WriteBlobCommit(ctx context.Context, files map[string][]byte, message string, who Identity, parents ...string) (string, error) {
+	if err := r.checkIDs(parents); err != nil {
+		return "", fmt.Errorf("writing a commit: %w", err)
+	}
+	p := r.newPack()
+	paths := make(map[string]Entry, len(files))
+	for path, data := range files {
+		if err := checkPath(path); err != nil {
+			return "", fmt.Errorf("writing a commit: %w", err)
+		}
+		paths[path] = Entry{Mode: modeFile, ID: p.add("blob", data)}
+	}
+	ed := &editor{trees: &trees{}, pack: p}
+	tree, err := ed.apply("", newEdit(paths), "")
+	if err == nil && len(ed.conflicts) > 0 {
+		err = fmt.Errorf("%q is both a file and a folder", ed.conflicts[0])
+	}
+	var id string
+	if err == nil {
+		id, err = p.commit(tree, parents, message, who)
+	}
+	if err == nil {
+		err = p.write(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("writing a commit: %w", err)
+	}
+	return id, nil
+}
+
+// EmptyTree writes the empty tree and gives its id.
+func (r *Repo) EmptyTree(ctx context.Context) (string, error) {
+	p := r.newPack()
+	id := p.add("tree", nil)
+	if err := p.write(ctx); err != nil {
+		return "", fmt.Errorf("writing the empty tree: %w", err)
+	}
+	return id, nil
+}
+
+// checkPath refuses what cannot be a path in a tree.
+func checkPath(path string) error {
+	for name := range strings.SplitSeq(path, "/") {
+		if name == "" || name == "." || name == ".." || strings.EqualFold(name, ".git") {
+			return fmt.Errorf("%q is not a path in a tree", path)
+		}
+	}
+	if strings.Contains(path, "\x00") {
+		return fmt.Errorf("%q is not a path in a tree", path)
+	}
+	return nil
+}

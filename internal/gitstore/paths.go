@@ -1,0 +1,166 @@
+package gitstore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Change is what one commit changed.
+type Change struct {
+	Commit string
+	Paths  []string // in the order of the tree, bytes; both sides of a rename
+	Merge  bool
+}
+
+// Paths lists what each commit changed against its first parent (of a root: all
+// its paths), in one process.
+func (r *Repo) Paths(ctx context.Context, ids []string) (map[string][]string, error) {
+	paths := make(map[string][]string, len(ids))
+	if len(ids) == 0 {
+		return paths, nil
+	}
+	if err := r.checkIDs(ids); err != nil {
+		return nil, fmt.Errorf("listing changed paths: %w", err)
+	}
+	c := command{
+		args:  append([]string{"diff-tree", "--stdin", "--always", "--diff-merges=first-parent"}, rawDiff()...),
+		stdin: strings.NewReader(strings.Join(unique(ids), "\n") + "\n"),
+	}
+	err := r.stream(ctx, c, func(p io.Reader) error {
+		return readRaw(p, func(head string) error {
+			paths[head] = []string{}
+			return nil
+		}, func(head string, ch PathChange) error {
+			paths[head] = append(paths[head], ch.Path)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing changed paths: %w", r.nameMissing(ctx, ids, err))
+	}
+	for _, id := range ids {
+		// diff-tree repeats what it does not understand, and goes on.
+		if _, ok := paths[id]; !ok {
+			return nil, fmt.Errorf("listing changed paths: %s is not a commit", id)
+		}
+	}
+	return paths, nil
+}
+
+// OwnPaths lists, for every commit that tips reach and exclude does not, oldest
+// first, what the commit itself changed: an ordinary commit against its parent,
+// a merge of two only where it differs from what git makes of its parents
+// (log --remerge-diff). A merge of more than two, which git cannot make again,
+// counts with everything that it changed against its first parent. At most two
+// processes.
+func (r *Repo) OwnPaths(ctx context.Context, tips, exclude []string) ([]Change, error) {
+	if len(tips) == 0 {
+		return nil, nil
+	}
+	in, err := revs(tips, exclude)
+	if err != nil {
+		return nil, fmt.Errorf("listing what commits changed: %w", err)
+	}
+	args := append([]string{
+		"log", "--format=tformat:%H %P", "--no-color", "--no-decorate", "--no-notes", "--no-show-signature",
+		"--reverse", "--topo-order", "--diff-merges=remerge",
+	}, rawDiff()...)
+	var changes []Change
+	var octopuses []string
+	err = r.stream(ctx, command{args: append(args, "--stdin"), stdin: strings.NewReader(in)}, func(p io.Reader) error {
+		return readRaw(p, func(head string) error {
+			ids := strings.Fields(head)
+			if len(ids) > 3 {
+				octopuses = append(octopuses, ids[0])
+			}
+			changes = append(changes, Change{Commit: ids[0], Paths: []string{}, Merge: len(ids) > 2})
+			return nil
+		}, func(_ string, ch PathChange) error {
+			last := &changes[len(changes)-1]
+			last.Paths = append(last.Paths, ch.Path)
+			return nil
+		})
+	})
+	if err == nil && len(octopuses) > 0 {
+		err = r.addOctopuses(ctx, changes, octopuses)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing what commits changed: %w", err)
+	}
+	return changes, nil
+}
+
+func (r *Repo) addOctopuses(ctx context.Context, changes []Change, ids []string) error {
+	paths, err := r.Paths(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, ch := range changes {
+		if p, ok := paths[ch.Commit]; ok {
+			changes[i].Paths = p
+		}
+	}
+	return nil
+}
+
+// rawDiff asks for differences that can be read without doubt: the raw format
+// marks every path, so none is taken for a commit, whatever it is called. A
+// .gitmodules that says "ignore = all" hides nothing.
+func rawDiff() []string {
+	return []string{"-r", "-z", "--raw", "--no-abbrev", "--root", "--no-renames", "--no-ext-diff",
+		"--no-relative", "--ignore-submodules=none"}
+}
+
+// readRaw reads heads (the lines of commits) and the raw differences after each.
+func readRaw(p io.Reader, head func(string) error, change func(head string, ch PathChange) error) error {
+	in := bufio.NewReaderSize(p, 64<<10)
+	current := ""
+	for {
+		token, err := in.ReadString(0)
+		if errors.Is(err, io.EOF) && token == "" {
+			return nil
+		}
+		if err != nil {
+			return endedEarly(err)
+		}
+		token = strings.TrimPrefix(strings.TrimSuffix(token, "\x00"), "\n") // log puts a line end before the first
+		switch {
+		case token == "":
+		case token[0] != ':':
+			current = token
+			err = head(current)
+		default:
+			var ch PathChange
+			if ch, err = parseRaw(token); err != nil {
+				break
+			}
+			if ch.Path, err = in.ReadString(0); err != nil {
+				return endedEarly(err)
+			}
+			ch.Path = strings.TrimSuffix(ch.Path, "\x00")
+			err = change(current, ch)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// parseRaw reads ":<mode> <mode> <id> <id> <status>".
+func parseRaw(token string) (PathChange, error) {
+	f := strings.Split(token[1:], " ")
+	if len(f) != 5 {
+		return PathChange{}, fmt.Errorf("reading differences: git wrote %q", token)
+	}
+	entry := func(mode, id string) Entry {
+		if mode = strings.TrimLeft(mode, "0"); mode == "" {
+			return Entry{}
+		}
+		return Entry{Mode: mode, ID: id}
+	}
+	return PathChange{Before: entry(f[0], f[2]), After: entry(f[1], f[3])}, nil
+}

@@ -1,0 +1,146 @@
+package gitstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// Remote is another repository, by its address.
+type Remote struct {
+	repo *Repo
+	url  string
+	hide []string // the password in the address
+	err  error
+}
+
+// Remote names another repository: anything `git fetch` takes as an address. A
+// relative path is taken from the working directory of this process, and a name
+// of a configured remote is none.
+func (r *Repo) Remote(address string) *Remote {
+	m := &Remote{repo: r, url: address}
+	switch {
+	case address == "" || address[0] == '-' || strings.ContainsAny(address, "\x00\n"):
+		m.err = fmt.Errorf("%q is not the address of a repository", address)
+	case isPath(address):
+		m.url, m.err = filepath.Abs(address)
+	default:
+		if u, err := url.Parse(address); err == nil && u.User != nil {
+			if secret, ok := u.User.Password(); ok && secret != "" {
+				m.hide = append(m.hide, secret, url.QueryEscape(secret), url.PathEscape(secret))
+			} else if strings.HasPrefix(u.Scheme, "http") && u.User.Username() != "" {
+				m.hide = append(m.hide, u.User.Username()) // a token alone
+			}
+		}
+	}
+	return m
+}
+
+// isPath is git's url_is_local_not_ssh.
+func isPath(address string) bool {
+	colon, slash := strings.IndexByte(address, ':'), strings.IndexByte(address, '/')
+	return colon < 0 || (slash >= 0 && slash < colon)
+}
+
+// RemoteRefs is what a remote had at one moment.
+type RemoteRefs struct {
+	Refs map[string]string // branches, tags and refs/notes/nav/*, by full name
+	HEAD string            // the branch that HEAD names ("refs/heads/main"); "" when it names none that exists
+}
+
+// The namespaces that a mirror holds, under the same names as the remote.
+var mirrored = []string{"refs/heads/", "refs/tags/", "refs/notes/nav/"}
+
+// Fetch makes the repository a mirror of the remote's branches, tags and
+// refs/notes/nav/*: what was rewritten there is rewritten here, what was deleted
+// is deleted. All refs come from one advertisement and move in one transaction.
+// HEAD is set to what the remote's names.
+func (m *Remote) Fetch(ctx context.Context) (RemoteRefs, error) {
+	refs, err := m.fetch(ctx)
+	if err != nil {
+		return RemoteRefs{}, fmt.Errorf("fetching from %q: %w", m.shown(), err)
+	}
+	return refs, nil
+}
+
+func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
+	_, head, err := m.list(ctx, "HEAD")
+	if err != nil {
+		return RemoteRefs{}, err
+	}
+	args := []string{
+		"fetch", "--quiet", "--force", "--prune", "--no-tags", "--atomic", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates",
+		"--end-of-options", m.url,
+	}
+	for _, space := range mirrored {
+		args = append(args, "+"+space+"*:"+space+"*")
+	}
+	if _, err := m.repo.output(ctx, m.command(args...)); err != nil {
+		return RemoteRefs{}, err
+	}
+	refs, err := m.repo.Refs(ctx, mirrored...)
+	if err != nil {
+		return RemoteRefs{}, err
+	}
+	if _, ok := refs[head]; !ok {
+		head = ""
+	}
+	if head != "" {
+		if _, err := m.repo.output(ctx, command{args: []string{"symbolic-ref", "HEAD", head}}); err != nil {
+			return RemoteRefs{}, fmt.Errorf("setting HEAD: %w", err)
+		}
+	}
+	return RemoteRefs{Refs: refs, HEAD: head}, nil
+}
+
+// list asks for refs of the remote by name, and for the branch of HEAD if that
+// is asked for too.
+func (m *Remote) list(ctx context.Context, names ...string) (refs map[string]string, head string, err error) {
+	if m.err != nil {
+		return nil, "", m.err
+	}
+	args := append([]string{"ls-remote", "--quiet", "--symref", "--end-of-options", m.url}, names...)
+	out, err := m.repo.output(ctx, m.command(args...))
+	if err != nil {
+		return nil, "", err
+	}
+	refs = map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		target, symbolic := strings.CutPrefix(id, "ref: ")
+		switch {
+		case !ok:
+			return nil, "", fmt.Errorf("git ls-remote answered %q", line)
+		case symbolic && name == "HEAD":
+			head = target
+		case symbolic:
+		case contains(names, name): // git takes names as the ends of names
+			refs[name] = id
+		}
+	}
+	return refs, head, nil
+}
+
+func (m *Remote) command(args ...string) command {
+	return command{args: args, own: true, hide: m.hide}
+}
+
+// shown is the address as people may see it.
+func (m *Remote) shown() string { return blank(m.url, m.hide) }
+
+// Maintain lets git pack what piled up in the repository, if it is much. A
+// long-lived mirror needs it from time to time, because every other command
+// here leaves that alone.
+func (r *Repo) Maintain(ctx context.Context) error {
+	if _, err := r.output(ctx, command{args: []string{"-c", "gc.auto=6700", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"}}); err != nil {
+		return fmt.Errorf("maintaining the repository: %w", err)
+	}
+	return nil
+}
+
+// errNoForward: what was pushed would not be a fast-forward.
+var errNoForward = errors.New("not a fast-forward")
