@@ -30,7 +30,7 @@ type Notes struct {
 
 // Get gives the note of an object, by full id. Do not write into it.
 func (n *Notes) Get(object string) ([]byte, bool) {
-	data, ok := n.m[strings.ToLower(object)]
+	data, ok := n.m[object]
 	return data, ok
 }
 

@@ -42,7 +42,6 @@ func (r *Repo) WriteNotes(ctx context.Context, base *Notes, edits map[string][]b
 func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte, message string, who Identity) (string, error) {
 	paths := map[string]Entry{}
 	for object, data := range edits {
-		object = strings.ToLower(object)
 		if err := p.repo.checkID(object); err != nil {
 			return "", err
 		}
@@ -176,7 +175,7 @@ func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip stri
 	t := &trees{batch: b, known: map[string][]treeEntry{}}
 	edits := map[string][]byte{}
 	for object, lines := range a.lines {
-		was, err := t.note(tree, strings.ToLower(object))
+		was, err := t.note(tree, object)
 		if err != nil {
 			return 0, "", err
 		}

@@ -170,6 +170,8 @@ func (m *Remote) atomic(ctx context.Context) (bool, error) {
 	return false, errors.New("no branch is the same on both sides")
 }
 
+var errNoForward = errors.New("not a fast-forward")
+
 // checkForward refuses what a lease would force: a ref other than StatusRef
 // whose new value does not contain the old one.
 func (r *Repo) checkForward(ctx context.Context, ups []RefUpdate) error {

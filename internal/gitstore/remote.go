@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -141,6 +140,3 @@ func (r *Repo) Maintain(ctx context.Context) error {
 	}
 	return nil
 }
-
-// errNoForward: what was pushed would not be a fast-forward.
-var errNoForward = errors.New("not a fast-forward")
