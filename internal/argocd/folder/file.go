@@ -48,14 +48,18 @@ func readFile(name string) (found []placed, ignored int, err error) {
 }
 
 func readBounded(name string) ([]byte, error) {
+	info, err := os.Stat(name) // before it is opened: a pipe would block there
+	if err != nil {
+		return nil, fmt.Errorf("reading Applications: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("reading Applications: %s is not a regular file", name)
+	}
 	r, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading Applications: %w", err)
 	}
 	defer r.Close() //nolint:errcheck // opened for reading
-	if info, err := r.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("reading Applications: %s is not a regular file", name)
-	}
 	raw, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading Applications: %w", err)
