@@ -1,6 +1,7 @@
 package arming
 
 import (
+	"maps"
 	"path"
 	"slices"
 
@@ -37,7 +38,7 @@ func checkForeignPath(r Request) []Finding {
 	}
 	if len(hits) > 0 {
 		fs = append(fs, found(RuleForeignPath, Refuse, "the commit changes %s, inside the source path of %s, which it does not name",
-			list(hits), list(sortedKeys(apps))))
+			list(hits), list(slices.Sorted(maps.Keys(apps)))))
 	}
 	if len(readers) > 0 {
 		slices.Sort(readers)
@@ -60,13 +61,4 @@ func ownersOf(p string, owners map[string][]verdict.App) []verdict.App {
 		apps = append(apps, owners[dir]...)
 	}
 	return apps
-}
-
-func sortedKeys(m map[string]bool) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -2,7 +2,6 @@ package arming
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,15 +37,18 @@ func list(items []string) string {
 	return text
 }
 
-// bare is an address without what somebody may have written into it to log in.
+// bare is an address without what somebody may have written into it to log in,
+// and without a query.
 func bare(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		if _, rest, ok := strings.Cut(address, "@"); ok && strings.Contains(address, "://") {
-			return rest // unparsable; better too little than a password
-		}
-		return address
+	address, _, _ = strings.Cut(address, "?")
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address // an scp-like address has no place for a password
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	host, p, slash := strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if slash {
+		host += "/"
+	}
+	return scheme + "://" + host + p
 }
