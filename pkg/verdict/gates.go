@@ -39,6 +39,9 @@ type GateFacts struct {
 	DryRun string // why nothing may be written; empty: it may
 	Frozen string // who or what froze reverts; empty: nobody
 	Stale  string // why the last look is stale or indeterminate
+	// Overdue is how old a comparison may be, zero: any age. A controller that
+	// died after the operation leaves a status that is not stale yet (R5).
+	Overdue time.Duration
 
 	Rules []Rule // eligible
 
@@ -158,6 +161,8 @@ func gateFresh(_ State, f GateFacts) (string, string) {
 		return f.Stale, ""
 	case !f.Look.Direct:
 		return "the last look was not read directly", ""
+	case f.Overdue > 0 && f.Look.At.Sub(f.Look.ReconciledAt) > f.Overdue:
+		return "the last comparison, at " + stamp(f.Look.ReconciledAt) + ", is overdue", ""
 	}
 	return "", ""
 }

@@ -174,11 +174,12 @@ func effectivelySynced(l Look) bool {
 func (j *Judgement) health(w Watch, o Observation, rel relevance) {
 	l, op := o.Look, o.Look.Operation
 	j.InProgress = op.Requested || op.Phase == PhaseRunning || op.Phase == PhaseTerminating
-	if why := unknownHealth(l); !why.IsZero() {
+	// Phase Error can only end INCONCLUSIVE (R11): it needs no more to be known.
+	if why := unknownHealth(l); !why.IsZero() && !j.OpError {
 		j.Reason = why
 		return
 	}
-	if j.Seen == Unknown && !j.InProgress {
+	if j.Seen == Unknown && !j.InProgress && !j.OpError {
 		j.Reason = unknownRevision(l, o.Git, rel)
 		return
 	}

@@ -64,6 +64,10 @@ func (s State) wasChanged(id ObjectID, manifests map[ObjectID]Tri) Tri {
 	}
 	for _, u := range s.Untold {
 		if u == id {
+			if differs, ok := manifests[id]; ok {
+				return differs
+			}
+			id.Namespace = "" // a manifest may leave it to the destination
 			return manifests[id]
 		}
 	}

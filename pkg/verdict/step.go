@@ -178,7 +178,7 @@ func (m *machine) track(j Judgement, o Observation) {
 		s.Baseline = &b
 		s.event(o.Look.At, "reached", "by="+t.ReachedBy+" revision="+short(t.Revision))
 	}
-	s.changed(j, o)
+	s.changed(o)
 	switch healthy := !t.live.stableFrom.IsZero(); {
 	case healthy && !wasHealthy:
 		s.event(o.Look.At, "healthy", "health="+o.Look.Health)
@@ -187,12 +187,21 @@ func (m *machine) track(j Judgement, o Observation) {
 	}
 }
 
+// Absorb takes from a look in between what the next one may no longer show:
+// the results of an operation. It moves no clock and decides nothing.
+func (s State) Absorb(o Observation) State {
+	if s.Verdict == Waiting && !o.Look.Absent {
+		s.changed(o)
+	}
+	return s
+}
+
 // maxObjects bounds how many objects a stanza lists.
 const maxObjects = 200
 
 // changed unites what the operations with the commit created or configured,
 // self-heals and retries included (gate `related`).
-func (s *State) changed(j Judgement, o Observation) {
+func (s *State) changed(o Observation) {
 	op := o.Look.Operation
 	rel, why, _ := o.Git.relevant(o.Look)
 	if !why.IsZero() || !op.Present || op.DryRun || op.Local {

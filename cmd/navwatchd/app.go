@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+)
+
+// version is set by the linker.
+var version = "v0.0.0-dev"
+
+// run is the whole program.
+func run(ctx context.Context, args []string, e env) error {
+	app := &cli.App{
+		Name:            "navwatchd",
+		Usage:           "judge what becomes of watched commits, and take back what must not stay",
+		Version:         version,
+		Reader:          e.stdin,
+		Writer:          e.stdout,
+		ErrWriter:       e.stderr,
+		HideHelpCommand: true,
+		Commands: []*cli.Command{
+			replayCommand(e),
+		},
+	}
+	return exit.Tame(app).RunContext(ctx, args)
+}

@@ -1,0 +1,195 @@
+package watchd
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// asker answers what judgements ask of Git. What it keeps is immutable, but
+// for ours, which only grows.
+type asker struct {
+	git      History
+	names    []string          // addresses of this repository
+	ours     map[string]bool   // addresses that proved to be this repository
+	peeled   map[string]string // revision -> commit; absent: no commit when last asked
+	contains map[[2]string]bool
+	paths    map[string][]string
+}
+
+func newAsker(git History, names []string) *asker {
+	return &asker{
+		git: git, names: names, ours: map[string]bool{}, peeled: map[string]string{},
+		contains: map[[2]string]bool{}, paths: map[string][]string{},
+	}
+}
+
+// question is one commit to be judged by some looks.
+type question struct {
+	commit string
+	looks  []verdict.Look
+	memory verdict.Memory
+}
+
+// revisions of all that is asked.
+func (q question) revisions() []string {
+	out := q.memory.Questions()
+	for _, l := range q.looks {
+		out = append(out, l.Revisions()...)
+	}
+	return out
+}
+
+// branches are those that the looks follow: only their tips matter.
+func (q question) branches(view View) []string {
+	out := map[string]bool{}
+	for _, l := range q.looks {
+		for _, src := range l.Spec {
+			if b, ok := view.branch(src.TargetRevision); ok {
+				out[b] = true
+			}
+		}
+	}
+	return keys(out)
+}
+
+// branch finds the branch that a target revision names.
+func (v View) branch(target string) (string, bool) {
+	b := strings.TrimPrefix(target, "refs/heads/")
+	if b == "" || b == "HEAD" {
+		b = v.Default
+	}
+	_, ok := v.Branches[b]
+	return b, ok
+}
+
+// maxCached bounds the memory of answers; beyond it they are asked again.
+const maxCached = 500_000
+
+// prepare asks Git everything that the questions need in a constant number of
+// processes, whatever their number.
+func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
+	if len(a.contains) > maxCached {
+		a.contains = map[[2]string]bool{}
+	}
+	if err := a.resolve(ctx, qs); err != nil {
+		return err
+	}
+	commits, targets, missing := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, q := range qs {
+		ask := func(target string) {
+			if _, known := a.contains[[2]string{q.commit, target}]; !known && target != "" {
+				commits[q.commit], targets[target] = true, true
+			}
+		}
+		for _, b := range q.branches(view) {
+			ask(view.Branches[b])
+		}
+		for _, r := range q.revisions() {
+			ask(a.peeled[strings.ToLower(r)])
+		}
+		if _, known := a.paths[q.commit]; !known {
+			missing[q.commit] = true
+		}
+	}
+	if len(commits) > 0 {
+		got, err := a.git.Contains(ctx, keys(commits), keys(targets))
+		if err != nil {
+			return fmt.Errorf("asking what contains the watched commits: %w", err)
+		}
+		for c, in := range got {
+			for t, yes := range in {
+				a.contains[[2]string{c, t}] = yes
+			}
+		}
+	}
+	if len(missing) > 0 {
+		got, err := a.git.Paths(ctx, keys(missing))
+		if err != nil {
+			return fmt.Errorf("reading what the watched commits changed: %w", err)
+		}
+		for c, p := range got {
+			a.paths[c] = p
+		}
+	}
+	return nil
+}
+
+// resolve peels the revisions that are not known yet. One that is no commit
+// now may be one after the next fetch, so only hits are kept.
+func (a *asker) resolve(ctx context.Context, qs []question) error {
+	ask := map[string]bool{}
+	for _, q := range qs {
+		for _, r := range q.revisions() {
+			if r = strings.ToLower(r); a.peeled[r] == "" {
+				ask[r] = true
+			}
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	got, err := a.git.Resolve(ctx, keys(ask))
+	if err != nil {
+		return fmt.Errorf("resolving revisions: %w", err)
+	}
+	for r, c := range got {
+		a.peeled[r] = c
+	}
+	return nil
+}
+
+// answers puts together what was prepared.
+func (a *asker) answers(view View, q question) verdict.Answers {
+	out := verdict.Answers{
+		Commit: q.commit, Names: a.names, OursURLs: a.ours, Paths: a.paths[q.commit], Default: view.Default,
+		Revs: map[string]verdict.Rev{}, Branches: map[string]verdict.Tri{},
+	}
+	for b, tip := range view.Branches {
+		out.Branches[b] = a.contained(q.commit, tip)
+	}
+	for _, r := range q.revisions() {
+		c := a.peeled[strings.ToLower(r)]
+		out.Revs[r] = verdict.Rev{Looked: true, Commit: c, Contains: a.contained(q.commit, c)}
+	}
+	return out
+}
+
+func (a *asker) contained(commit, target string) verdict.Tri {
+	if target == "" {
+		return verdict.Unknown
+	}
+	yes, known := a.contains[[2]string{commit, target}]
+	if !known {
+		return verdict.Unknown
+	}
+	return verdict.TriOf(yes)
+}
+
+// learn remembers addresses under which commits of this repository are
+// deployed, so that a look without any revision still finds its source.
+func (a *asker) learn(l verdict.Look) {
+	lists := [][]verdict.Revision{l.Compared, l.Operation.Revisions}
+	if l.History != nil {
+		lists = append(lists, l.History.Revisions)
+	}
+	for _, rs := range lists {
+		for _, r := range rs {
+			if len(r.Rev) >= 40 && r.Source.Kind == verdict.SourceGit && a.peeled[strings.ToLower(r.Rev)] != "" {
+				a.ours[r.Source.RepoURL] = true
+			}
+		}
+	}
+}
+
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,129 @@
+package watchd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// Commit is a commit as the daemon reads it.
+type Commit struct {
+	ID      string
+	Parents []string
+	Message []byte
+}
+
+// Change is what one commit changed by itself: an ordinary commit against its
+// parent, a merge only what no side had.
+type Change struct {
+	Commit string
+	Paths  []string
+}
+
+// Standing is how the paths of a commit stand at a later tip.
+type Standing struct {
+	Paths    int      // that the commit changed
+	Changed  []string // that stand against putting them back exactly
+	Gone     bool     // none of them is what the commit left
+	Restored bool     // all of them are what they were before the commit
+	Root     bool     // the commit has no parent
+}
+
+// History is the reading of commits. Everything in it is immutable, so it may
+// be cached; ids that are asked about have been resolved before.
+type History interface {
+	// Resolve peels revision strings to commits; one that is no commit here is
+	// left out.
+	Resolve(ctx context.Context, revs []string) (map[string]string, error)
+	// Contains answers for many commits in many revisions at once:
+	// [commit][rev]. It starts a constant number of processes.
+	Contains(ctx context.Context, commits, revs []string) (map[string]map[string]bool, error)
+	Commits(ctx context.Context, ids []string) ([]Commit, error)
+	// Walk calls fn for what tips contain and exclude do not, oldest first.
+	Walk(ctx context.Context, tips, exclude []string, fn func(Commit) error) error
+	// Paths are those that each commit changed against its first parent.
+	Paths(ctx context.Context, ids []string) (map[string][]string, error)
+	// Changes lists what each commit of a range changed by itself.
+	Changes(ctx context.Context, tips, exclude []string) ([]Change, error)
+	Standing(ctx context.Context, commit, tip string) (Standing, error)
+	// Policy reads .nav-watchdog.yaml at a revision; false: there is none.
+	Policy(ctx context.Context, rev string) ([]byte, bool, error)
+	// Manifests tells for plain manifests whether the commit changed them. An
+	// object that is not in the map is not known.
+	Manifests(ctx context.Context, commit string, sources []verdict.Source) (map[verdict.ObjectID]verdict.Tri, error)
+}
+
+// Snapshot is one Application as a source of Applications shows it.
+type Snapshot struct {
+	Look  verdict.Look
+	Facts arming.Facts
+}
+
+// Cluster reads Applications. It never writes.
+type Cluster interface {
+	// List returns every Application that can be seen, in a stable order, and
+	// the looks in between that were delivered since the last call, oldest
+	// first. An error says that the picture may be incomplete; what could be
+	// read comes back all the same.
+	List(ctx context.Context, now time.Time) (apps, between []Snapshot, err error)
+	// Get reads one Application from the API server itself. An Application that
+	// is not there is a Look with Absent set, no error.
+	Get(ctx context.Context, app verdict.App, now time.Time) (Snapshot, error)
+}
+
+// View is the repository as of one fetch.
+type View struct {
+	Branches map[string]string // short name -> commit
+	Default  string            // short name of the branch that HEAD names
+	Verdicts string            // tip of refs/notes/nav/verdicts; empty: there is none
+	Status   string
+}
+
+// Store is the repository as the only store. Reads are of the last Fetch.
+type Store interface {
+	Fetch(ctx context.Context) (View, error)
+	// Verdicts returns the notes of `verdicts`: all, or those that differ since
+	// the last call. Descends tells whether the tip descends from an older one.
+	Verdicts(ctx context.Context) (notes map[string][]byte, all bool, err error)
+	Descends(ctx context.Context, tip, from string) (bool, error)
+	// Arrivals returns the notes of `watches` that differ since the last call.
+	Arrivals(ctx context.Context) (map[string][]byte, error)
+	People(ctx context.Context) ([][]byte, error)
+	Status(ctx context.Context) ([]byte, error) // nil: there is none
+
+	// BuildRevert makes the revert in the object database; no ref moves.
+	BuildRevert(ctx context.Context, r RevertOrder) (commit string, err error)
+	// Write pushes everything in one atomic push. See the errors below.
+	Write(ctx context.Context, w Write) error
+}
+
+// RevertOrder is a revert to be built.
+type RevertOrder struct {
+	Commit, Branch, Tip string
+	Message             []byte
+	At                  time.Time
+}
+
+// Write is one push: all of it arrives or nothing.
+type Write struct {
+	Verdicts map[string][]byte // commit -> its whole note
+	Message  string            // of the notes commit
+	Branch   string            // short name; with Tip and Revert, or empty
+	Tip      string            // what the branch must be at
+	Revert   string
+	People   []verdict.PeopleLine
+	Status   []byte // nil: unchanged
+	At       time.Time
+}
+
+// What a Write can end in, besides nil. Found out by looking at the remote
+// after the failure, never by the words of an error.
+var (
+	ErrStale    = errors.New("the repository moved since it was fetched")
+	ErrRefused  = errors.New("the repository refused the push")
+	ErrUnknown  = errors.New("whether the push arrived is not known")
+	ErrNoAtomic = errors.New("the server does not offer atomic pushes")
+)
