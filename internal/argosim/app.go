@@ -22,7 +22,6 @@ type app struct {
 
 	live map[verdict.ObjectID]*object
 
-	pollAt     time.Time
 	pollSeq    int64
 	patching   bool      // a comparison is done and not yet written
 	repoError  time.Time // since when the target can't be rendered

@@ -2,12 +2,8 @@ package argosim
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -163,58 +159,4 @@ func typeOf(src Source) string {
 		return "Helm"
 	}
 	return "Directory"
-}
-
-// render makes the manifests of all sources at the revisions asked for. An
-// error that is no *renderError is the Tree's own.
-func (s *Sim) render(ctx context.Context, sp spec, asked []string) ([]string, []manifest, error) {
-	var revisions []string
-	var all []manifest
-	sources := sp.sources()
-	if len(asked) != len(sources) {
-		return nil, nil, renderErrorf("%d revisions for %d sources", len(asked), len(sources))
-	}
-	for i, src := range sources {
-		revision, ms, err := s.renderSource(ctx, src, asked[i], sp.Destination.Namespace)
-		var broken *renderError
-		if errors.As(err, &broken) {
-			return nil, nil, renderErrorf("failed to generate manifest for source %d of %d: %s", i+1, len(sources), broken.text)
-		} else if err != nil {
-			return nil, nil, err
-		}
-		revisions, all = append(revisions, revision), append(all, ms...)
-	}
-	return revisions, all, nil
-}
-
-func (s *Sim) renderSource(ctx context.Context, src Source, asked, namespace string) (string, []manifest, error) {
-	if src.Chart != "" {
-		return asked, renderChart(src, namespace), nil
-	}
-	if strings.HasPrefix(src.RepoURL, "oci://") {
-		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(src.RepoURL+asked))), renderChart(src, namespace), nil
-	}
-	tree := s.repos[src.RepoURL]
-	if tree == nil {
-		return "", nil, renderErrorf("rpc error: code = Unknown desc = failed to list refs: repository not found")
-	}
-	commit, err := tree.Resolve(ctx, orElse(asked, "HEAD"))
-	if errors.Is(err, ErrUnknownRevision) {
-		return "", nil, renderErrorf("rpc error: code = Unknown desc = unable to resolve '%s' to a commit SHA", asked)
-	} else if err != nil {
-		return "", nil, fmt.Errorf("resolving %q: %w", asked, err)
-	}
-	if src.Path == "" && src.Ref != "" {
-		return commit, nil, nil
-	}
-	dir := strings.Trim(path.Clean("/"+src.Path), "/")
-	if slices.Contains(strings.Split(src.Path, "/"), "..") {
-		return "", nil, renderErrorf("rpc error: code = Unknown desc = %s: app path is outside root", src.Path)
-	}
-	files, err := tree.Files(ctx, commit, dir)
-	if err != nil {
-		return "", nil, fmt.Errorf("reading %q of %s: %w", dir, commit, err)
-	}
-	ms, err := renderDirectory(dir, files, src.Directory != nil && src.Directory.Recurse, namespace)
-	return commit, ms, err
 }

@@ -42,7 +42,10 @@ func (s *Sim) ScaleByHand(app, object string, replicas int) error {
 		if !runsPods(id) || isJob(id) {
 			return fmt.Errorf("scaling %s: it has no replicas", id)
 		}
-		sp, _ := v.live["spec"].(map[string]any)
+		sp, ok := v.live["spec"].(map[string]any)
+		if !ok {
+			return fmt.Errorf("scaling %s: it has no spec", id)
+		}
 		sp = maps.Clone(sp)
 		sp["replicas"] = float64(replicas)
 		v.live = maps.Clone(v.live)

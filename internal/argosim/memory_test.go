@@ -20,7 +20,8 @@ import (
 type memory struct {
 	branches map[string]string
 	commits  map[string]map[string]string
-	broken   error // what both methods answer
+	order    []string // as they were pushed
+	broken   error    // what both methods answer
 }
 
 func newMemory() *memory {
@@ -39,7 +40,7 @@ func (m *memory) push(branch string, files map[string]string) string {
 		}
 	}
 	id := fmt.Sprintf("%x", sha1.Sum(fmt.Append(nil, branch, len(m.commits), next)))
-	m.commits[id], m.branches[branch] = next, id
+	m.commits[id], m.branches[branch], m.order = next, id, append(m.order, id)
 	return id
 }
 
@@ -120,14 +121,13 @@ func (sc *scene) deploy(files map[string]string) string {
 // scene is a simulator with all that it ever showed.
 type scene struct {
 	*argosim.Sim
-	t      *testing.T
-	tree   *memory
-	start  time.Time
-	at     time.Duration
-	seen   [][]byte
-	times  []time.Time
-	gone   [][]byte
-	counts map[string]int
+	t     *testing.T
+	tree  *memory
+	start time.Time
+	at    time.Duration
+	seen  [][]byte
+	times []time.Time
+	gone  [][]byte
 }
 
 func newScene(t *testing.T, o argosim.Options) *scene {
@@ -241,3 +241,40 @@ data:
 `
 
 func docs(parts ...string) string { return strings.Join(parts, "---\n") }
+
+// expect compares what an Application shows now with a line in words; c1, c2
+// are the commits in the order in which they were pushed.
+func (sc *scene) expect(app, want string) {
+	sc.t.Helper()
+	got := sc.state(app).String()
+	_, got, _ = strings.Cut(got, ": ")
+	for i, id := range sc.tree.order {
+		got = strings.ReplaceAll(got, id[:12], fmt.Sprintf("c%d", i+1))
+	}
+	if got != want {
+		sc.t.Errorf("%s at %s:\n got %s\nwant %s", app, sc.at, got, want)
+	}
+}
+
+// auto is an Application with auto-sync and self-heal on path app/NAME.
+func auto(name string) argosim.AppSpec {
+	return argosim.AppSpec{
+		Name: name, Automated: &argosim.Automated{SelfHeal: true},
+		Sources: []argosim.Source{{Path: "app", TargetRevision: "main"}},
+	}
+}
+
+// healthyWeb is a scene in which the Application web runs web:1 and settings.
+func healthyWeb(t *testing.T, o argosim.Options, change func(*argosim.AppSpec)) *scene {
+	t.Helper()
+	sc := newScene(t, o)
+	sc.tree.push("main", map[string]string{"app/web.yaml": docs(deployment("web:1"), settings)})
+	spec := auto("web")
+	if change != nil {
+		change(&spec)
+	}
+	sc.must(sc.AddApp(spec))
+	sc.run(10 * time.Second)
+	sc.expect("web", "Succeeded result finished | Synced c1 Healthy history=1")
+	return sc
+}

@@ -12,6 +12,9 @@ import (
 // defaultProgressDeadline is Kubernetes' own (progressDeadlineSeconds).
 const defaultProgressDeadline = 600 * time.Second
 
+// maxProgressDeadline is more seconds than any scenario waits.
+const maxProgressDeadline = 1 << 31
+
 // keptTemplates is Kubernetes' revisionHistoryLimit.
 const keptTemplates = 10
 
@@ -57,7 +60,7 @@ func (s *Sim) rolled(id verdict.ObjectID, n, v version, exists bool) version {
 	n.deadline = time.Time{}
 	if isDeployment(id) {
 		n.deadline = n.at.Add(defaultProgressDeadline)
-		if seconds, ok := value(n.live, "spec", "progressDeadlineSeconds").(float64); ok && seconds > 0 {
+		if seconds, ok := value(n.live, "spec", "progressDeadlineSeconds").(float64); ok && seconds > 0 && seconds < maxProgressDeadline {
 			n.deadline = n.at.Add(time.Duration(seconds) * time.Second)
 		}
 	}

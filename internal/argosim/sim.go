@@ -47,15 +47,17 @@ const maxEvents = 1 << 20
 
 // Sim is one cluster with one Argo CD.
 type Sim struct {
-	o       Options
-	repos   map[string]Tree
-	apps    map[verdict.App]*app
-	queue   events
-	seq     int64 // order of events at one moment, of incarnations, of resourceVersions
-	now     time.Time
-	running bool // the first Tick has set the clock
-	stopped bool // the controller is down
-	refused bool // List is refused
+	o     Options
+	repos map[string]Tree
+	apps  map[verdict.App]*app
+	queue events
+	// rendered saves reading the same commit again: a sync compares five times.
+	rendered map[renderKey]rendering
+	seq      int64 // order of events at one moment, of incarnations, of resourceVersions
+	now      time.Time
+	running  bool // the first Tick has set the clock
+	stopped  bool // the controller is down
+	refused  bool // List is refused
 }
 
 // New makes an empty cluster whose repository is tree.
@@ -65,7 +67,7 @@ func New(tree Tree, o Options) *Sim {
 	for url, other := range o.Repos {
 		repos[url] = other
 	}
-	return &Sim{o: o, repos: repos, apps: map[verdict.App]*app{}}
+	return &Sim{o: o, repos: repos, apps: map[verdict.App]*app{}, rendered: map[renderKey]rendering{}}
 }
 
 // Now is the time that the simulator has reached.

@@ -92,9 +92,12 @@ func (r Retry) wait(n int64) (time.Duration, error) {
 		return 0, fmt.Errorf("reading retry.backoff.maxDuration: %w", err)
 	}
 	for ; n > 0 && d < limit; n-- {
+		if int64(d) > int64(limit)/b.Factor {
+			return max(limit, 0), nil // and no overflow
+		}
 		d *= time.Duration(b.Factor)
 	}
-	return min(d, limit), nil
+	return max(min(d, limit), 0), nil
 }
 
 const (

@@ -27,7 +27,7 @@ type State struct {
 	ReconciledAt string
 	FinishedAt   string
 	Conditions   []string // their types
-	Leftovers    []string // "Kind/name" of what requires pruning
+	Leftovers    []string // "Kind/name" of what is OutOfSync because it would have to be pruned (R9)
 }
 
 // ReadState reads the JSON of an Application, a simulated or a recorded one.
@@ -53,7 +53,7 @@ func ReadState(object []byte) (State, error) {
 		st.Conditions = append(st.Conditions, c.Type)
 	}
 	for _, r := range o.Status.Resources {
-		if r.RequiresPruning && !r.Hook {
+		if r.RequiresPruning && r.Status == verdict.OutOfSync {
 			st.Leftovers = append(st.Leftovers, r.Kind+"/"+r.Name)
 		}
 	}
