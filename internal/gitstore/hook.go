@@ -1,0 +1,55 @@
+package gitstore
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// OpenHook is Open for a hook of receive-pack, which has said in GIT_DIR what
+// Open would ask git for. It starts no process, because a hook's time is the
+// pusher's, unless there is something it must ask: a linked worktree, another
+// object format, a shallow repository.
+func OpenHook(ctx context.Context, dir string, o Options) (*Repo, error) {
+	o.Hook = true
+	gitDir := variable(o.Env, "GIT_DIR")
+	if gitDir == "" || variable(o.Env, "GIT_COMMON_DIR") != "" {
+		return Open(ctx, dir, o)
+	}
+	if !filepath.IsAbs(gitDir) {
+		abs, err := filepath.Abs(filepath.Join(dir, gitDir))
+		if err != nil {
+			return Open(ctx, dir, o)
+		}
+		gitDir = abs
+	}
+	// Both are settings of this very file: git follows no include for them
+	// (setup.c, read_repository_format).
+	conf, err := os.ReadFile(filepath.Join(gitDir, "config"))
+	if err != nil || bytes.Contains(bytes.ToLower(conf), []byte("objectformat")) ||
+		exists(gitDir, "shallow") || exists(gitDir, "commondir") {
+		return Open(ctx, dir, o)
+	}
+	r := newRepo(dir, o)
+	r.format = "sha1"
+	r.bind(gitDir, true)
+	return r, nil
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return !os.IsNotExist(err)
+}
+
+// variable is the value that counts of an environment: the last one.
+func variable(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

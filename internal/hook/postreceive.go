@@ -1,0 +1,166 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+	"github.com/nav-watchdog/nav-watchdog/internal/lint"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+const (
+	statusFile  = "status.json" // in the tree of refs/notes/nav/status
+	shortCommit = 12
+	maxQueued   = 20 // lines that tell a pusher what was queued
+)
+
+// PostReceive queues what arrived on watched branches: a line in watches for
+// every commit that carries a watch and every watched branch to which it is
+// new. It never fails the push, which is in already; what went wrong is
+// printed, and the watcher finds the commit by walking the branch.
+func PostReceive(ctx context.Context, c Config) {
+	p := &push{Config: c}
+	if err := p.queue(ctx); err != nil {
+		p.say("not queued: %v", err)
+		p.say("the push is in; the watcher will find the commits by itself, only later")
+	}
+}
+
+func (p *push) queue(ctx context.Context) error {
+	ups, err := ReadUpdates(p.Stdin)
+	if err != nil {
+		return err
+	}
+	p.ups = ups
+	spans, err := p.news(ctx)
+	if err != nil {
+		return err
+	}
+	arrivals, _, err := gather(ctx, p.Repo, spans)
+	if err != nil {
+		return err
+	}
+	queued, err := p.lines(ctx, arrivals)
+	if err != nil || len(queued) == 0 {
+		return err
+	}
+	lines := map[string][]string{}
+	for _, a := range queued {
+		lines[a.Commit] = append(lines[a.Commit], a.Line())
+	}
+	added, err := p.Repo.Append(ctx, watchesRef, lines, arrivalKey, "queue what arrived", p.Now())
+	if err != nil {
+		return err
+	}
+	p.tell(queued, added)
+	p.lastSeen(ctx)
+	return nil
+}
+
+// lines are what is to be queued, oldest commit first.
+func (p *push) lines(ctx context.Context, arrivals []arrival) ([]verdict.Arrival, error) {
+	var queued []verdict.Arrival
+	for _, a := range arrivals {
+		policy, err := p.before(ctx)
+		if err != nil {
+			return nil, err
+		}
+		ws := watches(a.Message, policy.Trailer)
+		if len(ws) == 0 {
+			continue
+		}
+		on, err := p.watched(ctx, a.refs)
+		if err != nil {
+			return nil, err
+		}
+		if len(on) == 0 {
+			continue
+		}
+		who, err := p.who(ctx)
+		if err != nil {
+			return nil, err
+		}
+		apps, _ := lint.Names(ws)
+		for _, branch := range on {
+			queued = append(queued, verdict.Arrival{
+				Commit: a.ID, Branch: branch, Apps: apps, By: who.User, Host: who.Host, At: p.Now(),
+			})
+		}
+	}
+	return queued, nil
+}
+
+// arrivalKey makes a commit arrive on a branch once, whenever and by whomever
+// it is said again. A line that cannot be read is like itself only.
+func arrivalKey(line string) string {
+	said, err := verdict.ParseArrivals([]byte(line))
+	if err != nil || len(said) != 1 {
+		return line
+	}
+	return said[0].Commit + " " + said[0].Branch
+}
+
+func (p *push) tell(queued []verdict.Arrival, added int) {
+	for i, a := range queued {
+		if i == maxQueued {
+			p.say("... and %d more", len(queued)-i)
+			break
+		}
+		p.say("queued %s on %s: %s", a.Commit[:min(len(a.Commit), shortCommit)], exit.Line(a.Branch, 72),
+			exit.Line(strings.Join(a.Apps, ", "), 200))
+	}
+	if before := len(queued) - added; before > 0 {
+		p.say("%d of %d had been queued before", before, len(queued))
+	}
+}
+
+// lastSeen tells when the watcher last wrote its heartbeat. It decides nothing.
+func (p *push) lastSeen(ctx context.Context) {
+	at, err := p.heartbeat(ctx)
+	switch {
+	case errors.Is(err, errNever):
+		p.say("the watcher was last seen: never")
+	case err != nil:
+		p.say("the watcher was last seen: not known: %v", err)
+	default:
+		p.say("the watcher was last seen: %s (%s ago)", at.UTC().Format(time.RFC3339),
+			p.Now().Sub(at).Truncate(time.Second))
+	}
+}
+
+var errNever = errors.New("there is no heartbeat")
+
+func (p *push) heartbeat(ctx context.Context) (time.Time, error) {
+	// The exact ref, by id: as a name, a missing one could be a branch.
+	refs, err := p.Repo.Refs(ctx, statusRef)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if refs[statusRef] == "" {
+		return time.Time{}, errNever
+	}
+	data, odd, err := p.Repo.FileAt(ctx, refs[statusRef], statusFile)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case odd != "":
+		return time.Time{}, errors.New(odd)
+	case data == nil:
+		return time.Time{}, errNever
+	}
+	var status struct {
+		At time.Time `json:"at"`
+	}
+	if err := json.Unmarshal(data, &status); err != nil {
+		return time.Time{}, fmt.Errorf("reading %s: %w", statusFile, err)
+	}
+	if status.At.IsZero() {
+		return time.Time{}, errNever
+	}
+	return status.At, nil
+}

@@ -1,0 +1,199 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/internal/config"
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+	"github.com/nav-watchdog/nav-watchdog/internal/lint"
+)
+
+// Repo is what a hook asks of the repository that is pushed to. In pre-receive
+// it must see the quarantined objects.
+type Repo interface {
+	lint.History
+	Settings
+	// Refs lists refs below the prefixes with their ids.
+	Refs(ctx context.Context, prefixes ...string) (map[string]string, error)
+	// DefaultBranch is the full name of the branch that HEAD names.
+	DefaultBranch(ctx context.Context) (string, error)
+	// IDs resolves names (`REV:PATH` too) in one process; a name that stands
+	// for nothing is left out.
+	IDs(ctx context.Context, names []string) (map[string]string, error)
+	// FileAt reads a file of a commit, given by id. nil data: it is not there,
+	// or odd says why what is there cannot be read as a file.
+	FileAt(ctx context.Context, commit, path string) (data []byte, odd string, err error)
+	// Paths are those that each commit changed against its first parent.
+	Paths(ctx context.Context, commits []string) (map[string][]string, error)
+	// Tree maps the paths of all regular files of a revision to the ids of
+	// their contents, which Contents reads.
+	Tree(ctx context.Context, rev string) (map[string]string, error)
+	Contents(ctx context.Context, ids []string, fn func(id string, data []byte) error) error
+	// Append adds lines to the notes of objects below ref, with a real
+	// compare-and-swap; a line whose key is there already is left out. It says
+	// how many were added.
+	Append(ctx context.Context, ref string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error)
+}
+
+// Config is everything a push needs from outside.
+type Config struct {
+	Stdin io.Reader // as git feeds a hook
+	Out   io.Writer // what the pusher sees
+	Repo  Repo
+	User  func() (string, error) // the operating system's user
+	Now   func() time.Time
+}
+
+// push is one run of a hook. What costs a process is asked once, and only if
+// it matters.
+type push struct {
+	Config
+	ups []Update
+
+	defaultRef string
+	policy     *arming.Policy
+	identity   *Identity
+}
+
+func (p *push) say(format string, args ...any) {
+	// The pusher may be gone; that decides nothing.
+	_, _ = fmt.Fprintf(p.Out, "nav-watchdog: %s\n", exit.Printable(fmt.Sprintf(format, args...)))
+}
+
+func (p *push) defaultBranch(ctx context.Context) (string, error) {
+	if p.defaultRef == "" {
+		ref, err := p.Repo.DefaultBranch(ctx)
+		if err != nil {
+			return "", err
+		}
+		p.defaultRef = ref
+	}
+	return p.defaultRef, nil
+}
+
+func (p *push) who(ctx context.Context) (Identity, error) {
+	if p.identity == nil {
+		id, err := identify(ctx, p.Repo, p.User)
+		if err != nil {
+			return Identity{}, err
+		}
+		p.identity = &id
+	}
+	return *p.identity, nil
+}
+
+// before is the policy as it was before the push, on the default branch. One
+// that cannot be read counts as none, so that its repair can get in, and the
+// pusher is told.
+func (p *push) before(ctx context.Context) (arming.Policy, error) {
+	if p.policy != nil {
+		return *p.policy, nil
+	}
+	def, err := p.defaultBranch(ctx)
+	if err != nil {
+		return arming.Policy{}, err
+	}
+	rev, err := p.tipBefore(ctx, def)
+	if err != nil {
+		return arming.Policy{}, err
+	}
+	policy := arming.Default()
+	if rev != "" {
+		var broken error
+		policy, broken, err = p.read(ctx, rev)
+		if err != nil {
+			return policy, err
+		}
+		if broken != nil {
+			p.say("the policy on %s cannot be read and counts as none, so nobody may arm: %v", short(def), broken)
+		}
+	}
+	p.policy = &policy
+	return policy, nil
+}
+
+// tipBefore is what a branch held before the push, "" if it did not exist. It
+// is an id, because a full name of a branch that is missing could still be
+// taken for another ref (refs/heads/refs/heads/main).
+func (p *push) tipBefore(ctx context.Context, ref string) (string, error) {
+	for _, u := range p.ups {
+		if u.Ref == ref {
+			return u.Old, nil
+		}
+	}
+	refs, err := p.Repo.Refs(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	return refs[ref], nil
+}
+
+// read reads the policy of a revision. broken says why it counts as none; err
+// that it could not be found out.
+func (p *push) read(ctx context.Context, rev string) (policy arming.Policy, broken, err error) {
+	data, odd, err := p.Repo.FileAt(ctx, rev, lint.PolicyFile)
+	switch {
+	case err != nil:
+		return arming.Default(), nil, err
+	case odd != "":
+		return arming.Default(), fmt.Errorf("%s: %s", lint.PolicyFile, odd), nil
+	case data == nil:
+		return arming.Default(), nil, nil
+	}
+	policy, broken = config.ParsePolicy(data, lint.PolicyFile)
+	if broken != nil {
+		return arming.Default(), broken, nil
+	}
+	return policy, nil, nil
+}
+
+// news is what the push brings to each branch. Where branches are made, that
+// depends on the watched ones.
+func (p *push) news(ctx context.Context) ([]Span, error) {
+	made := false
+	for _, u := range p.ups {
+		made = made || (u.Branch() != "" && u.Old == "" && u.New != "")
+	}
+	if !made {
+		return News(p.ups, nil), nil
+	}
+	policy, err := p.before(ctx)
+	if err != nil {
+		return nil, err
+	}
+	def, err := p.defaultBranch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := p.Repo.Refs(ctx, heads)
+	if err != nil {
+		return nil, err
+	}
+	held := HeldBefore(p.ups, now, func(ref string) bool {
+		return ref == def || policy.WatchesBranch(ref, def)
+	})
+	return News(p.ups, held), nil
+}
+
+// watched are those of the refs that the policy watches, without refs/heads/.
+func (p *push) watched(ctx context.Context, refs []string) ([]string, error) {
+	policy, err := p.before(ctx)
+	if err != nil {
+		return nil, err
+	}
+	def, err := p.defaultBranch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, ref := range refs {
+		if policy.WatchesBranch(ref, def) {
+			names = append(names, short(ref))
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,204 @@
+package lint
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
+)
+
+// Revs is what is to be linted: the commits that Tips reach and Exclude does
+// not, as git log takes them.
+type Revs struct{ Tips, Exclude []string }
+
+// ParseRange reads A..B, ..B, A.., or one revision, as git does. Three dots are
+// refused: what both sides share is no start of a range.
+func ParseRange(s string) (Revs, error) {
+	if strings.Contains(s, "...") {
+		return Revs{}, exit.Hint(exit.Usagef("%q: a range with three dots has two starts", s), "use two dots: BASE..HEAD")
+	}
+	from, to, ranged := strings.Cut(s, "..")
+	revs := Revs{Tips: []string{to}, Exclude: []string{from}}
+	if !ranged {
+		revs = Revs{Tips: []string{s}}
+	}
+	for _, list := range [][]string{revs.Tips, revs.Exclude} {
+		for i, rev := range list {
+			if rev == "" && ranged {
+				list[i] = localHead
+			}
+			if err := checkRev(list[i]); err != nil {
+				return Revs{}, err
+			}
+		}
+	}
+	return revs, nil
+}
+
+func checkRev(rev string) error {
+	if rev == "" || strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\n\x00") {
+		return exit.Usagef("%q is not a revision", rev)
+	}
+	return nil
+}
+
+// maxRevs bounds a list of revisions.
+const maxRevs = 1 << 20
+
+// ReadRevs reads a list of commits, one a line. They alone are linted, not
+// their ancestors.
+func ReadRevs(r io.Reader) ([]string, error) {
+	var revs []string
+	sc := bufio.NewScanner(r)
+	for n := 1; sc.Scan(); n++ {
+		rev := strings.TrimSpace(sc.Text())
+		if rev == "" {
+			continue
+		}
+		if err := checkRev(rev); err != nil {
+			return nil, fmt.Errorf("stdin:%d: %w", n, err)
+		}
+		if revs = append(revs, rev); len(revs) > maxRevs {
+			return nil, exit.Usagef("more than %d revisions", maxRevs)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("reading the list of commits: %w", err)
+	}
+	return revs, nil
+}
+
+// Range lints what a range holds, under the policy that counts in this clone as
+// of the start of the range: where the range itself is part of the branch with
+// the policy, that of before counts, so that no push loosens its own rules.
+func (c Config) Range(ctx context.Context, r Repo, revs Revs) error {
+	ids, err := resolve(ctx, r, append(append([]string{}, revs.Tips...), revs.Exclude...))
+	if err != nil {
+		return err
+	}
+	tips, exclude := ids[:len(revs.Tips)], ids[len(revs.Tips):]
+	policy, err := policyBefore(ctx, r, tips, exclude)
+	if err != nil {
+		return err
+	}
+	return c.commits(ctx, r, policy, func(fn func(Commit) error) error {
+		return r.Log(ctx, tips, exclude, fn)
+	})
+}
+
+// List lints the given commits and no others.
+func (c Config) List(ctx context.Context, r Repo, revs []string) error {
+	ids, err := resolve(ctx, r, revs)
+	if err != nil {
+		return err
+	}
+	policy, err := ClonePolicy(ctx, r)
+	if err != nil {
+		return err
+	}
+	return c.commits(ctx, r, policy, func(fn func(Commit) error) error {
+		return r.Each(ctx, ids, fn)
+	})
+}
+
+func resolve(ctx context.Context, r Clone, revs []string) ([]string, error) {
+	names := make([]string, len(revs))
+	for i, rev := range revs {
+		names[i] = rev + "^{commit}"
+	}
+	found, err := r.IDs(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(revs))
+	for i, name := range names {
+		if ids[i] = found[name]; ids[i] == "" {
+			return nil, exit.Hint(exit.Unclear(fmt.Errorf("there is no commit %q here", revs[i])),
+				"in CI, fetch the whole history (fetch-depth: 0); a name of a remote needs a fetch first")
+		}
+	}
+	return ids, nil
+}
+
+// policyBefore is ClonePolicy, but for a range that is part of the history
+// which holds that policy.
+func policyBefore(ctx context.Context, r Repo, tips, exclude []string) (Policy, error) {
+	rev, err := policyRev(ctx, r)
+	if err != nil {
+		return Policy{}, err
+	}
+	if len(exclude) == 0 || rev == "" || rev == exclude[0] {
+		return PolicyAt(ctx, r, rev)
+	}
+	start, tip := exclude[0], tips[0]
+	in, err := r.Contains(ctx, []string{rev, tip}, []string{rev, start, tip})
+	if err != nil {
+		return Policy{}, err
+	}
+	inside := in[rev][tip] && !in[rev][start] // the policy's commit is of the range
+	behind := in[tip][rev]                    // the range is of the policy's history
+	if inside || behind {
+		rev = start
+	}
+	return PolicyAt(ctx, r, rev)
+}
+
+// commits lints what each hands over. Where a commit is armed, its paths are
+// asked for at the end, in one go.
+func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(func(Commit) error) error) error {
+	c.warnPolicy(policy)
+	type pending struct {
+		place Place
+		ws    []trailer.Watch
+		fs    []Finding
+	}
+	var found []pending
+	var armed []string
+	checked := 0
+	err := each(func(commit Commit) error {
+		checked++
+		if commit.Truncated {
+			found = append(found, pending{place: commit.Place(), fs: commit.TooLong()})
+			return nil
+		}
+		fs := Message(commit.Message, policy.Trailer, nil)
+		ws, _ := trailer.Decode(commit.Message, policy.Trailer.Unlimited())
+		for _, w := range ws {
+			if Asks(w) {
+				armed = append(armed, commit.ID)
+				break
+			}
+		}
+		if len(fs)+len(ws) > 0 {
+			found = append(found, pending{commit.Place(), ws, fs})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var paths map[string][]string
+	if len(armed) > 0 {
+		if paths, err = r.Paths(ctx, armed); err != nil {
+			return err
+		}
+	}
+	tally := &Tally{Handler: c.Handler}
+	tally.Checked = checked - len(found)
+	for _, p := range found {
+		request := arming.Request{
+			Commit: p.place.Commit, Vouched: arming.VouchNotAssessed, Paths: paths[p.place.Commit],
+			Policies: []arming.NamedPolicy{{When: "before the range", Policy: policy.Policy}},
+		}
+		_, request.Named = Names(p.ws)
+		if err := tally.Add(p.place, append(p.fs, Arming(p.ws, request, nil)...)); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	return tally.Close(c.Strict)
+}

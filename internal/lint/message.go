@@ -1,0 +1,123 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
+)
+
+// MaxFile bounds a message that is read from a file, in bytes.
+const MaxFile = 8 << 20
+
+// Config is everything navlint needs from outside.
+type Config struct {
+	Handler Handler
+	Note    io.Writer // what is no finding: where a policy came from, and the like
+	Getenv  func(string) string
+	Strict  bool
+}
+
+func (c Config) note(format string, args ...any) {
+	// Advice only: what cannot be printed changes no answer.
+	_, _ = fmt.Fprintf(c.Note, format+"\n", args...)
+}
+
+// ReadMessage reads a message of at most MaxFile bytes.
+func ReadMessage(r io.Reader) ([]byte, error) {
+	msg, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the message: %w", err)
+	}
+	if len(msg) > MaxFile {
+		return nil, fmt.Errorf("the message has more than %d bytes", MaxFile)
+	}
+	return msg, nil
+}
+
+// CommitMsg lints the file that git hands to a commit-msg hook. It is what the
+// editor left, so git's cleanup comes first; positions are those of the file.
+//
+// r is nil outside of a repository. Who will push is not known here, nor what the commit changes: whether the
+// watch may be armed is not assessed, and no error.
+func (c Config) CommitMsg(ctx context.Context, r Clone, name string, file []byte) error {
+	policy, err := ClonePolicy(ctx, r)
+	if err != nil {
+		return err
+	}
+	c.warnPolicy(policy)
+	cleanup, err := c.cleanup(ctx, r, file)
+	if err != nil {
+		return err
+	}
+	msg, from := trailer.CleanLines(file, cleanup)
+	fs := Message(msg, policy.Trailer, from)
+	ws, _ := trailer.Decode(msg, policy.Trailer.Unlimited())
+	for _, f := range Arming(ws, arming.Request{
+		Vouched:  arming.VouchNotAssessed,
+		Policies: []arming.NamedPolicy{{When: "of this clone", Policy: policy.Policy}},
+	}, from) {
+		if f.Severity == Error {
+			f.Severity, f.Message = Warning, "the server will probably refuse this: "+f.Message
+		}
+		fs = append(fs, f)
+	}
+	tally := &Tally{Handler: c.Handler}
+	if err := tally.Add(Place{File: name}, fs); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return tally.Close(c.Strict)
+}
+
+func (c Config) warnPolicy(p Policy) {
+	if p.Broken != nil {
+		c.note("the policy cannot be read and counts as none: %v", p.Broken)
+	}
+}
+
+// cleanup is how git is going to clean up the message, as far as a hook can
+// know: --cleanup on the command line is not told to it.
+func (c Config) cleanup(ctx context.Context, r Clone, file []byte) (trailer.Cleanup, error) {
+	const mode, char, text = "commit.cleanup", "core.commentchar", "core.commentstring"
+	how := trailer.Cleanup{Mode: trailer.Strip}
+	// Git sets it so for its hooks when no editor was used (builtin/commit.c,
+	// run_commit_hook); then comment lines stay.
+	edited := c.Getenv("GIT_EDITOR") != ":"
+	if !edited {
+		how.Mode = trailer.Whitespace
+	}
+	if r == nil {
+		return how, nil
+	}
+	conf, err := r.UserConfig(ctx, mode, char, text)
+	if err != nil {
+		return how, err
+	}
+	switch m := trailer.CleanupMode(last(conf[mode])); m {
+	case trailer.Strip, trailer.Whitespace, trailer.Verbatim:
+		how.Mode = m
+	case trailer.Scissors:
+		how.Mode = trailer.Whitespace // as git takes it without an editor
+		if edited {
+			how.Mode = trailer.Scissors
+		}
+	}
+	// Both names are one setting since git 2.45; the later one counts there.
+	how.Comment = last(conf[char])
+	if s := last(conf[text]); s != "" {
+		how.Comment = s
+	}
+	if how.Comment == "auto" {
+		how.Comment = trailer.AutoComment(file)
+	}
+	return how, nil
+}
+
+func last(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
