@@ -112,17 +112,13 @@ func (o Outcome) String() string {
 type Finding struct {
 	Rule    string
 	Outcome Outcome
-	Message string // one line, untrusted parts quoted and bounded
+	Message string // one line, untrusted parts quoted and bounded; with Accepted it ends with the reason
 	Hint    string // empty with Accepted and Noted
 	Reason  string // the policy's, with Accepted
 }
 
 func (f Finding) String() string {
-	s := fmt.Sprintf("%s: %s: %s", f.Rule, f.Outcome, f.Message)
-	if f.Reason != "" {
-		s += " (" + f.Reason + ")"
-	}
-	return s
+	return fmt.Sprintf("%s: %s: %s", f.Rule, f.Outcome, f.Message)
 }
 
 // Refused reports whether any finding refuses.
@@ -175,6 +171,7 @@ func waive(f Finding, r Request) Finding {
 	}
 	if reason, ok := Waived(r.Policies, f.Rule, r.app()); ok {
 		f.Outcome, f.Hint, f.Reason = Accepted, "", reason
+		f.Message += "; accepted by the policy: " + reason
 		return f
 	}
 	for _, p := range r.Policies {

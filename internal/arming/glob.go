@@ -36,7 +36,7 @@ func CheckPathPattern(pattern string) error {
 		return err
 	}
 	if strings.HasPrefix(pattern, "!") {
-		return errors.New("a pattern cannot take paths back with a leading !")
+		return errors.New("a leading ! (taking paths back) is not supported")
 	}
 	trimmed := strings.TrimSuffix(strings.TrimPrefix(pattern, "/"), "/")
 	return checkSegments(strings.Split(trimmed, "/"))

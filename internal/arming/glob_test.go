@@ -106,7 +106,7 @@ func TestCheckPattern(t *testing.T) {
 			}
 		}
 	}
-	for pattern, want := range map[string]string{"/": "matches nothing", "//": "matches nothing", "!a": "leading !"} {
+	for pattern, want := range map[string]string{"/": "matches nothing", "//": "matches nothing", "!a": "a leading !"} {
 		if err := CheckPathPattern(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("path pattern %q: %v, want %q", pattern, err, want)
 		}

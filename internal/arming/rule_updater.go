@@ -38,7 +38,8 @@ func checkWriteBack(r Request) Finding {
 				r.app(), clip(p))
 		}
 	}
-	return found(RuleImageUpdater, Noted, "Image Updater manages %s and commits new tags to this repository by itself (write-back method git)", r.app())
+	return found(RuleImageUpdater, Noted, "Image Updater manages %s and commits new tags by itself (write-back method git, to %s), which the commit leaves alone",
+		r.app(), list(append(targets, wholeDir...)))
 }
 
 // writeBackTargets gives the files that the git method writes, for each of our

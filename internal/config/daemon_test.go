@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"regexp"
 	"slices"
@@ -217,8 +218,8 @@ func TestOverlayErrors(t *testing.T) {
 		`flag --interval: "" is neither seconds`,
 		`flag --color: there is no such setting`,
 	}
-	es, ok := err.(Errors) //nolint:errorlint // the whole list is what is tested
-	if !ok || len(es) != len(want) {
+	var es Errors
+	if !errors.As(err, &es) || len(es) != len(want) {
 		t.Fatalf("%v", err)
 	}
 	for i, e := range es {

@@ -107,7 +107,7 @@ func isNo(s string) bool {
 func onePlace(where string, said map[string]string) Errors {
 	var places []string
 	for _, name := range []string{"folder", "kubeconfig", "in-cluster"} {
-		if v, set := said[name]; set && !(name == "in-cluster" && isNo(v)) {
+		if v, set := said[name]; set && (name != "in-cluster" || !isNo(v)) {
 			places = append(places, name)
 		}
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 )
 
-// PolicyFile is where the policy stands: at the root of the default branch.
-const PolicyFile = ".nav-watchdog.yaml"
-
 // ParsePolicy reads a policy (docs/policy.md). The file's name is for messages
 // only. With an error, which is Errors, the policy is arming.Default: a broken
 // policy counts as none, so that the repair can get in.

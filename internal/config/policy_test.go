@@ -14,6 +14,8 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 )
 
+const policyFile = ".nav-watchdog.yaml"
+
 const full = `version: 1
 branches: [main]      # watched
 repositories: [https://git.example.com/team/deploy.git]
@@ -67,7 +69,7 @@ func TestParsePolicy(t *testing.T) {
 		"with anchors":    strings.NewReplacer(`apps: ["nav-*"]`, `apps: &apps ["nav-*"]`, `rule: prune, apps: ["nav-*"]`, `rule: prune, apps: *apps`).Replace(full),
 		"document marks":  "---\n" + full + "...\n",
 	} {
-		got, err := ParsePolicy([]byte(text), PolicyFile)
+		got, err := ParsePolicy([]byte(text), policyFile)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -78,7 +80,7 @@ func TestParsePolicy(t *testing.T) {
 }
 
 func TestParsePolicyDefaults(t *testing.T) {
-	got, err := ParsePolicy([]byte("version: 1\n"), PolicyFile)
+	got, err := ParsePolicy([]byte("version: 1\n"), policyFile)
 	want := arming.Default()
 	want.Exists = true
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -114,7 +116,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"bad branch pattern", v + "branches: [\"rel[ease\"]\n", `2:12: branches[0]: "rel[ease": a "[" is not closed within its segment`},
 		{"branch in full", v + "branches: [refs/heads/main]\n", `2:12: branches[0]: "refs/heads/main": write it without refs/heads/: "main"`},
 		{"branch twice", v + "branches: [main, main]\n", `2:18: branches[1]: "main" is there twice`},
-		{"bad path pattern", v + "arm: {never-paths: [\"!a\", \"a//b\"]}\n", "2:21: arm.never-paths[0]: \"!a\": a pattern cannot take paths back with a leading !\n2:27: arm.never-paths[1]: \"a//b\": the segment \"\" matches nothing"},
+		{"bad path pattern", v + "arm: {never-paths: [\"!a\", \"a//b\"]}\n", "2:21: arm.never-paths[0]: \"!a\": a leading ! (taking paths back) is not supported\n2:27: arm.never-paths[1]: \"a//b\": the segment \"\" matches nothing"},
 		{"password", v + "repositories: [\"https://bot:hunter2@git.example.com/x\"]\n", `2:16: repositories[0]: "https://git.example.com/x": the address holds a password; write it without`},
 		{"unknown group", v + "owners: [alice, \"@sre\"]\n", `2:17: owners[1]: no group "sre" is defined`},
 		{"unknown group in allow", v + "arm: {allow: [{apps: [web], by: [\"@sre\"]}]}\n", `2:34: arm.allow[0].by[0]: no group "sre" is defined`},
