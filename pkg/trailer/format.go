@@ -48,11 +48,16 @@ func endsAt(msg []byte, at, n int) bool {
 	return bytes.IndexByte(trim(msg[last.value:last.end]), '\n') < 0
 }
 
-// lastInBlock is the offset after the last line of the block that is not blank:
-// below blank lines, a trailer would be a paragraph of its own.
+// lastInBlock is the offset after the last line of the block that is neither
+// blank nor a comment: below a blank line, a trailer would be a paragraph of its
+// own.
 func lastInBlock(b []byte, block Block) int {
 	end := block.End
-	for i := lastLine(b[:end]); i > block.Start && isBlank(b[i:end]); i = lastLine(b[:end]) {
+	for end > block.Start {
+		i := lastLine(b[:end])
+		if b[i] != comment && !isBlank(b[i:end]) {
+			break
+		}
 		end = i
 	}
 	return end

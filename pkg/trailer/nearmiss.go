@@ -56,7 +56,7 @@ func nearMiss(line []byte, inBlock bool) (miss, bool) {
 	}
 	s := skeleton(key)
 	named := namesApp(rest)
-	if !named && !inBlock || !almost(s, key, named) {
+	if !named && !inBlock || !almost(s, key, named, sep != "") {
 		return miss{}, false
 	}
 	shown := strings.TrimSpace(string(key))
@@ -124,16 +124,16 @@ func namesApp(rest []byte) bool {
 }
 
 // almost tells whether a key, as written and as a skeleton, is almost ours.
-func almost(s []rune, key []byte, named bool) bool {
+func almost(s []rune, key []byte, named, colon bool) bool {
 	ours := skeleton([]byte(Key))
 	d := distance(s, ours)
 	if words := bytes.Fields(key); len(words) > 1 {
 		// Several words are prose ("the Nav-Watchdog: ...") unless they come very
-		// close, or begin with our key.
+		// close, or are our key and one more.
 		if equalKey(string(words[len(words)-1]), Key) {
 			return false
 		}
-		return d <= 1 || named && equalKey(string(words[0]), Key)
+		return d <= 1 || named && colon && len(words) == 2 && equalKey(string(words[0]), Key)
 	}
 	return d <= 2 || named && (d <= 4 || strings.Contains(string(s), "watchdog"))
 }

@@ -29,12 +29,12 @@ func (l *linter) outside() {
 			return // in order, and all errors: no more would be shown
 		}
 		at := Pos{Line: s.line, Col: s.col}
+		fenced := prose.fenced(s.line)
 		squashed, heading := prose.squashed(s.line)
 		switch {
+		case fenced && !squashed:
 		case s.close != nil:
-			if !prose.fenced(s.line) {
-				l.nearMiss(at, *s.close)
-			}
+			l.nearMiss(at, *s.close)
 		case s.at >= l.block.Start && s.at < l.block.End:
 			l.folded(s, at)
 		case s.bare && l.inLast(s.at, &why):
@@ -42,7 +42,7 @@ func (l *linter) outside() {
 		case squashed:
 			l.fail(SquashLost, at, fmt.Sprintf("git reads no trailer here: it belongs to a commit in the list on line %d, and is lost by the squash", heading),
 				"move it to the last paragraph of the message, at the first column")
-		case s.bare && !prose.fenced(s.line):
+		case s.bare:
 			message, hint := l.elsewhere(s.at, &why)
 			l.fail(OutsideBlock, at, "git reads no trailer here: "+message, hint)
 		}

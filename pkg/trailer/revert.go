@@ -31,7 +31,7 @@ func IsRevert(msg []byte) (commits []string, ok bool) {
 			continue
 		}
 		n := hexLen(rest)
-		if n < minAbbrev || n < len(rest) && isKey(rest[n]) {
+		if n < minAbbrev || n > 40 && n != 64 || n < len(rest) && isKey(rest[n]) {
 			continue // "This reverts commit deadlines to ..." is prose
 		}
 		ok = true
