@@ -1,10 +1,14 @@
 package argosim_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -83,23 +87,38 @@ func (m *memory) load(t *testing.T, name string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git := func(args ...string) string {
+	git := func(args ...string) []byte {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}
-		out, err := cmd.CombinedOutput()
+		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("git %s: %v: %s", args, err, out)
+			t.Fatalf("git %s: %v", args, err)
 		}
-		return strings.TrimSuffix(string(out), "\n")
+		return out
 	}
-	git("init", "-q", "--bare")
-	git("fetch", "-q", bundle, "+refs/heads/*:refs/heads/*")
-	ids := strings.Fields(git("log", "--reverse", "--format=%H", "main"))
+	git("clone", "-q", "--bare", bundle, ".")
+	ids := strings.Fields(string(git("log", "--reverse", "--format=%H", "main")))
 	for _, id := range ids {
 		m.commits[id] = map[string]string{}
-		for _, path := range strings.Split(git("ls-tree", "-r", "--name-only", id), "\n") {
-			m.commits[id][path] = git("show", id+":"+path) + "\n"
+		files := tar.NewReader(bytes.NewReader(git("archive", "--format=tar", id)))
+		for {
+			header, err := files.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if header.Typeflag != tar.TypeReg {
+				continue
+			}
+			content, err := io.ReadAll(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.commits[id][header.Name] = string(content)
 		}
 	}
 	return ids

@@ -265,3 +265,55 @@ func TestPostSyncHook(t *testing.T) {
 	sc.run(10 * time.Minute)
 	sc.expect("web", "requested Running result | Synced c4 Healthy history=2")
 }
+
+// Row 9: while a PreSync hook runs, the commit is attempted and not applied.
+func TestPreSyncHook(t *testing.T) {
+	migrate := func(image string) string {
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: migrate\n  annotations: {argocd.argoproj.io/hook: PreSync}\n" +
+			"spec:\n  template:\n    spec:\n      containers: [{name: c, image: " + image + "}]\n"
+	}
+	sc := healthyWeb(t, argosim.Options{}, func(a *argosim.AppSpec) { a.Retry = &argosim.Retry{} })
+	push := func(image, hook string) {
+		sc.tree.push("main", map[string]string{"app/web.yaml": docs(deployment(image), settings), "app/hook.yaml": migrate(hook)})
+		sc.must(sc.Refresh("web"))
+	}
+	push("web:2", "migrate:1")
+	sc.run(3 * time.Second)
+	sc.expect("web", "requested Running result | OutOfSync c2 Healthy history=1")
+	if got := at(sc.object("web"), "status", "operationState", "message"); got != "waiting for completion of hook batch/Job/migrate" {
+		t.Errorf("the operation says %v", got)
+	}
+	sc.run(20 * time.Second)
+	sc.expect("web", succeeded+"Synced c2 Healthy history=2")
+	push("web:3", "migrate:fails")
+	sc.run(20 * time.Second)
+	sc.expect("web", "Failed result finished | OutOfSync c3 Healthy history=2 SyncError")
+	images := at(sc.object("web"), "status", "summary", "images")
+	if diff := cmp.Diff([]any{"migrate:fails", "registry.example/web:2"}, images); diff != "" {
+		t.Errorf("running (-want +got):\n%s", diff)
+	}
+}
+
+func TestSeveralRepositories(t *testing.T) {
+	charts := newMemory()
+	chart := charts.push("main", map[string]string{"web.yaml": deployment("web:1")})
+	sc := newScene(t, argosim.Options{Repos: map[string]argosim.Tree{"https://git.example.com/platform.git": charts}})
+	values := sc.tree.push("main", map[string]string{"conf/settings.yaml": settings})
+	spec := auto("web")
+	spec.Sources = []argosim.Source{
+		{RepoURL: "https://git.example.com/platform.git", TargetRevision: "HEAD"},
+		{Path: "conf", TargetRevision: "main"},
+		{RepoURL: "oci://registry.example/extra", TargetRevision: "1.0"},
+	}
+	sc.must(sc.AddApp(spec))
+	sc.run(20 * time.Second)
+	st := sc.state("web")
+	if st.Sync != "Synced" || len(st.Revisions) != 3 || st.Revisions[0] != chart || st.Revisions[1] != values || !strings.HasPrefix(st.Revisions[2], "sha256:") {
+		t.Errorf("compared at %v: %s", st.Revisions, st)
+	}
+	live, err := sc.Live("web")
+	sc.must(err)
+	if diff := cmp.Diff(map[string]string{"Deployment/web": "Healthy", "ConfigMap/settings": "", "Deployment/extra": "Healthy"}, live); diff != "" {
+		t.Errorf("live objects:\n%s", diff)
+	}
+}
