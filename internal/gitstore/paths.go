@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -30,15 +31,7 @@ func (r *Repo) Paths(ctx context.Context, ids []string) (map[string][]string, er
 		args:  append([]string{"diff-tree", "--stdin", "--always", "--diff-merges=first-parent"}, rawDiff()...),
 		stdin: strings.NewReader(strings.Join(unique(ids), "\n") + "\n"),
 	}
-	err := r.stream(ctx, c, func(p io.Reader) error {
-		return readRaw(p, func(head string) error {
-			paths[head] = []string{}
-			return nil
-		}, func(head string, ch PathChange) error {
-			paths[head] = append(paths[head], ch.Path)
-			return nil
-		})
-	})
+	err := r.stream(ctx, c, func(p io.Reader) error { return addPaths(p, paths) })
 	if err != nil {
 		return nil, fmt.Errorf("listing changed paths: %w", r.nameMissing(ctx, ids, err))
 	}
@@ -55,56 +48,84 @@ func (r *Repo) Paths(ctx context.Context, ids []string) (map[string][]string, er
 // first, what the commit itself changed: an ordinary commit against its parent,
 // a merge of two only where it differs from what git makes of its parents
 // (log --remerge-diff). A merge of more than two, which git cannot make again,
-// counts with everything that it changed against its first parent. At most two
+// counts with everything that it changed against its first parent. At most three
 // processes.
 func (r *Repo) OwnPaths(ctx context.Context, tips, exclude []string) ([]Change, error) {
-	if len(tips) == 0 {
-		return nil, nil
-	}
-	in, err := revs(tips, exclude)
-	if err != nil {
-		return nil, fmt.Errorf("listing what commits changed: %w", err)
-	}
-	args := append([]string{
-		"log", "--format=tformat:%H %P", "--no-color", "--no-decorate", "--no-notes", "--no-show-signature",
-		"--reverse", "--topo-order", "--diff-merges=remerge",
-	}, rawDiff()...)
-	var changes []Change
-	var octopuses []string
-	err = r.stream(ctx, command{args: append(args, "--stdin"), stdin: strings.NewReader(in)}, func(p io.Reader) error {
-		return readRaw(p, func(head string) error {
-			ids := strings.Fields(head)
-			if len(ids) > 3 {
-				octopuses = append(octopuses, ids[0])
-			}
-			changes = append(changes, Change{Commit: ids[0], Paths: []string{}, Merge: len(ids) > 2})
-			return nil
-		}, func(_ string, ch PathChange) error {
-			last := &changes[len(changes)-1]
-			last.Paths = append(last.Paths, ch.Path)
-			return nil
-		})
-	})
-	if err == nil && len(octopuses) > 0 {
-		err = r.addOctopuses(ctx, changes, octopuses)
-	}
+	changes, err := r.ownPaths(ctx, tips, exclude)
 	if err != nil {
 		return nil, fmt.Errorf("listing what commits changed: %w", err)
 	}
 	return changes, nil
 }
 
-func (r *Repo) addOctopuses(ctx context.Context, changes []Change, ids []string) error {
-	paths, err := r.Paths(ctx, ids)
-	if err != nil {
-		return err
+func (r *Repo) ownPaths(ctx context.Context, tips, exclude []string) ([]Change, error) {
+	if len(tips) == 0 {
+		return nil, nil
 	}
-	for i, ch := range changes {
-		if p, ok := paths[ch.Commit]; ok {
-			changes[i].Paths = p
+	in, err := revs(tips, exclude)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.output(ctx, command{
+		args:  []string{"rev-list", "--topo-order", "--parents", "--stdin"},
+		stdin: strings.NewReader(in),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	var merges, others []string
+	for line := range strings.Lines(string(out)) {
+		ids := strings.Fields(line)
+		changes = append(changes, Change{Commit: ids[0], Merge: len(ids) > 2})
+		if len(ids) == 3 {
+			merges = append(merges, ids[0])
+		} else {
+			others = append(others, ids[0])
 		}
 	}
-	return nil
+	paths, err := r.Paths(ctx, others)
+	if err == nil {
+		err = r.remerge(ctx, merges, paths)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, ch := range changes {
+		own, ok := paths[ch.Commit]
+		if !ok {
+			return nil, fmt.Errorf("git log said nothing of the merge %s", ch.Commit)
+		}
+		changes[i].Paths = own
+	}
+	slices.Reverse(changes)
+	return changes, nil
+}
+
+// remerge adds the paths in which merges differ from what git makes of their
+// parents. Children must come first: git log forgets the parents of a commit
+// once it is shown, so that with --reverse it finds no merge base and lists
+// whatever the parents differ in (2.39).
+func (r *Repo) remerge(ctx context.Context, merges []string, paths map[string][]string) error {
+	if len(merges) == 0 {
+		return nil
+	}
+	args := append([]string{
+		"log", "--no-walk=unsorted", "--format=tformat:%H", "--no-color", "--no-decorate", "--no-notes",
+		"--no-show-signature", "--diff-merges=remerge",
+	}, rawDiff()...)
+	c := command{args: append(args, "--stdin"), stdin: strings.NewReader(strings.Join(merges, "\n") + "\n")}
+	return r.stream(ctx, c, func(p io.Reader) error { return addPaths(p, paths) })
+}
+
+func addPaths(p io.Reader, paths map[string][]string) error {
+	return readRaw(p, func(head string) error {
+		paths[head] = []string{}
+		return nil
+	}, func(head string, ch PathChange) error {
+		paths[head] = append(paths[head], ch.Path)
+		return nil
+	})
 }
 
 // rawDiff asks for differences that can be read without doubt: the raw format

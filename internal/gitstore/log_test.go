@@ -1,0 +1,222 @@
+package gitstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
+)
+
+func ids(commits []gitstore.Commit) []string {
+	out := []string{}
+	for _, c := range commits {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+func logOf(t *testing.T, g *gitstore.Repo, tips, exclude []string) []gitstore.Commit {
+	t.Helper()
+	var got []gitstore.Commit
+	check(t, g.Log(context.Background(), tips, exclude, func(c gitstore.Commit) error {
+		got = append(got, c)
+		return nil
+	}))
+	return got
+}
+
+func TestLog(t *testing.T) {
+	r := navtest.Bare(t)
+	one := r.Put("one", nil)
+	side := r.Commit(navtest.Commit{Branch: "side", Parents: []string{one}, Message: "side\n"})
+	two := r.Put("two", nil)
+	merge := r.Merge("main", "merge\n", nil, side)
+	g := open(t, r)
+	if got := logOf(t, g, nil, []string{one}); got != nil {
+		t.Errorf("no tips: %v", ids(got))
+	}
+	if diff := cmp.Diff([]string{one}, ids(logOf(t, g, []string{one}, nil))); diff != "" {
+		t.Error(diff)
+	}
+	got := logOf(t, g, []string{merge}, []string{one})
+	want := strings.Fields(r.Git("log", "--format=%H", "--reverse", "--topo-order", merge, "^"+one))
+	if diff := cmp.Diff(want, ids(got)); diff != "" {
+		t.Errorf("range (-git +ours):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{two, side}, got[len(got)-1].Parents); diff != "" {
+		t.Errorf("parents: %s", diff)
+	}
+	if len(got[0].Parents) != 1 || got[0].AuthorName != navtest.Name || got[0].AuthorEmail != navtest.Email || !got[0].Time.After(navtest.Start()) {
+		t.Errorf("commit = %+v", got[0])
+	}
+	stop := errors.New("stop")
+	seen := 0
+	if err := g.Log(context.Background(), []string{merge}, nil, func(gitstore.Commit) error { seen++; return stop }); err != stop || seen != 1 {
+		t.Errorf("stopped with %v after %d", err, seen)
+	}
+	for _, bad := range []string{"-x", "--output=x", "^" + one, "", "a\nb", strings.Repeat("0", 40), "nope"} {
+		if err := g.Log(context.Background(), []string{bad}, nil, func(gitstore.Commit) error { return nil }); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// Messages come as `git log` gives them: the same bytes, or re-encoded, or cut
+// at a NUL.
+func TestLogMessages(t *testing.T) {
+	r := navtest.Bare(t)
+	g := open(t, r)
+	for _, c := range []navtest.Commit{
+		{Message: "subject only"},
+		{Message: "\n\nleading blank lines\n\nbody\n\n\n"},
+		{Message: "bytes \xff\xfe \x01\x1b[31m\r\n\r\nbody\r\n"},
+		{Message: "gr\xfc\xdfe\n", Encoding: "ISO-8859-1"},
+		{Message: "wrong \xff\n", Encoding: "no-such-encoding"},
+		{Message: "before\x00after\n"},
+		{Message: "\x01\x00"},
+		{Message: "many\n\n" + strings.Repeat("line\n", 50_000)},
+		{Message: "name", Name: "Ü odd\xff"},
+	} {
+		id := r.Commit(c)
+		got := must[[]gitstore.Commit](t)(g.Commits(context.Background(), []string{id}))[0]
+		if want := r.Git("log", "-1", "--encoding=UTF-8", "--format=tformat:%B", id); want != string(got.Message) {
+			t.Errorf("%.40q: message %.80q, git says %.80q", c.Message, got.Message, want)
+		}
+		if want := r.Git("log", "-1", "--encoding=UTF-8", "--format=%an", id); want != got.AuthorName {
+			t.Errorf("%.40q: author %q, git says %q", c.Message, got.AuthorName, want)
+		}
+	}
+}
+
+func TestLogBoundsMessages(t *testing.T) {
+	r := navtest.Bare(t)
+	id := r.Commit(navtest.Commit{Message: "s\n\n" + strings.Repeat("x", gitstore.MaxMessage) + "\n"})
+	next := r.Put("next", nil)
+	got := logOf(t, open(t, r), []string{next}, nil)
+	if diff := cmp.Diff([]string{id, next}, ids(got)); diff != "" {
+		t.Fatal(diff)
+	}
+	if !got[0].Truncated || len(got[0].Message) != gitstore.MaxMessage || got[1].Truncated {
+		t.Errorf("truncated: %v, %d bytes; next: %v", got[0].Truncated, len(got[0].Message), got[1].Truncated)
+	}
+}
+
+func TestLogThousandsOfTips(t *testing.T) {
+	r := navtest.Bare(t)
+	base := r.Put("base", nil)
+	var in strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&in, "commit refs/heads/b%d\nmark :%d\ncommitter x <x@example.com> %d +0000\ndata 0\nfrom %s\n", i, i+1, 1_800_000_000+i, base)
+	}
+	r.GitIn([]byte(in.String()), "fast-import", "--quiet")
+	tips := strings.Fields(r.Git("for-each-ref", "--format=%(objectname)", "refs/heads/b*"))
+	if got := logOf(t, open(t, r), tips, []string{base}); len(got) != 5000 {
+		t.Errorf("%d commits", len(got))
+	}
+}
+
+func TestCommits(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	one, two := r.Put("one", navtest.Files{"a": navtest.Text("1")}), r.Put("two", nil)
+	g := open(t, r)
+	got := must[[]gitstore.Commit](t)(g.Commits(ctx, []string{two, one, two}))
+	if diff := cmp.Diff([]string{two, one, two}, ids(got)); diff != "" {
+		t.Error(diff)
+	}
+	r.Git("tag", "-a", "-m", "x", "v1", one)
+	gone := strings.Repeat("ab", 20)
+	for name, id := range map[string]string{
+		"missing": gone, "blob": r.Git("rev-parse", one+":a"), "tree": r.Git("rev-parse", one+"^{tree}"),
+		"tag": r.Git("rev-parse", "v1"),
+	} {
+		_, err := g.Commits(ctx, []string{one, id})
+		if err == nil || !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, bad := range []string{"main", one[:10], "--all", strings.ToUpper(two)} {
+		if _, err := g.Commits(ctx, []string{bad}); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	r := navtest.Bare(t)
+	one := r.Put("one", navtest.Files{"a b": navtest.Text("1")})
+	r.Git("tag", "-a", "-m", "x", "v1", one)
+	r.Branch("-x", one)
+	tag, blob := r.Git("rev-parse", "v1"), r.Git("rev-parse", one+":a b")
+	gone := strings.Repeat("ab", 20)
+	missing := gitstore.Object{Missing: true}
+	want := map[string]gitstore.Object{
+		"main": {ID: one, Type: "commit"}, "v1": {ID: tag, Type: "tag"}, "v1^{commit}": {ID: one, Type: "commit"},
+		one[:12]: {ID: one, Type: "commit"}, one + ":a b": {ID: blob, Type: "blob"}, "refs/heads/-x": {ID: one, Type: "commit"},
+		gone: missing, "nope": missing, "": missing, "a\nb": missing, "x missing": missing, "--all": missing,
+		one + " commit": missing, blob + "^{commit}": missing,
+	}
+	var names []string
+	for n := range want {
+		names = append(names, n, n)
+	}
+	got := must[map[string]gitstore.Object](t)(open(t, r).Resolve(context.Background(), names))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// In a hook the objects of the push are in quarantine: git-facts of
+// receive-pack. What the hook sees of a push of many objects is a pack.
+func TestHookSeesQuarantine(t *testing.T) {
+	ctx := context.Background()
+	server := navtest.Bare(t)
+	server.Put("base", nil)
+	clone := server.Clone("--bare")
+	env := filepath.Join(t.TempDir(), "env")
+	hooks := filepath.Join(server.Dir, "hooks")
+	check(t, os.MkdirAll(hooks, 0o755))
+	// The hook keeps the quarantine as it stands, then declines: what is read
+	// below is in no other place.
+	script := "#!/bin/sh\ncp -r \"$GIT_QUARANTINE_PATH\" '" + env + ".q'\nenv >'" + env + "'\nexit 1\n"
+	check(t, os.WriteFile(filepath.Join(hooks, "pre-receive"), []byte(script), 0o755))
+	for _, n := range []int{1, 150} {
+		var id string
+		for i := range n {
+			id = clone.Put(fmt.Sprint(i), navtest.Files{fmt.Sprint(i): navtest.Text(fmt.Sprint(i))})
+		}
+		if out, err := navtest.TryGit(t, clone.Dir, "push", "origin", "main"); err == nil {
+			t.Fatalf("the push went through: %s", out)
+		}
+		var hookEnv []string
+		text := string(must[[]byte](t)(os.ReadFile(env)))
+		for _, kv := range strings.Split(text, "\n") {
+			name, value, _ := strings.Cut(kv, "=")
+			switch name {
+			case "GIT_OBJECT_DIRECTORY", "GIT_QUARANTINE_PATH":
+				kv = name + "=" + env + ".q"
+			case "GIT_ALTERNATE_OBJECT_DIRECTORIES":
+				if !filepath.IsAbs(value) {
+					kv = name + "=" + filepath.Join(server.Dir, value)
+				}
+			}
+			hookEnv = append(hookEnv, kv)
+		}
+		g := must[*gitstore.Repo](t)(gitstore.Open(ctx, server.Dir, gitstore.Options{Env: hookEnv, Hook: true}))
+		if got := logOf(t, g, []string{id}, []string{server.Tip("main")}); got[len(got)-1].ID != id {
+			t.Errorf("%d commits: the last is %v", n, got[len(got)-1])
+		}
+		if err := g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: "refs/heads/x", New: id}); !errors.Is(err, gitstore.ErrRefused) {
+			t.Errorf("a ref in quarantine: %v", err)
+		}
+		check(t, os.RemoveAll(env+".q"))
+	}
+}

@@ -1,0 +1,451 @@
+package gitstore_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
+)
+
+const notesRef = "refs/notes/nav/verdicts"
+
+// object is a made-up id: notes may name objects that do not exist.
+func object(i int) string {
+	sum := sha1.Sum(fmt.Append(nil, i))
+	return hex.EncodeToString(sum[:])
+}
+
+// commits makes n commits, for fast-import annotates no others.
+func commits(t testing.TB, r *navtest.Repo, n int) []string {
+	t.Helper()
+	linear(t, r, n)
+	return strings.Fields(r.Git("rev-list", "main"))
+}
+
+// gitNotes is what git itself reads: every object of `git notes list`, and what
+// `git notes show` prints of it.
+func gitNotes(t testing.TB, r *navtest.Repo) map[string]string {
+	t.Helper()
+	// The list names blobs; where git joined several, it is one it made up.
+	var blobs, objects []string
+	for line := range strings.Lines(r.Git("notes", "--ref=nav/verdicts", "list")) {
+		f := strings.Fields(line)
+		blobs, objects = append(blobs, f[0]), append(objects, f[1])
+	}
+	notes := map[string]string{}
+	out := r.GitIn([]byte(strings.Join(blobs, "\n")), "cat-file", "--batch=%(objectsize)") + "\n"
+	for _, o := range objects {
+		size, rest, _ := strings.Cut(out, "\n")
+		n := must[int](t)(strconv.Atoi(size))
+		notes[o], out = strings.TrimSuffix(rest[:n], "\n"), rest[n+1:]
+	}
+	return notes
+}
+
+func ours(n *gitstore.Notes) map[string]string {
+	notes := map[string]string{}
+	for _, o := range n.Objects() {
+		data, _ := n.Get(o)
+		notes[o] = strings.TrimSuffix(string(data), "\n")
+	}
+	return notes
+}
+
+func agree(t *testing.T, r *navtest.Repo, g *gitstore.Repo) *gitstore.Notes {
+	t.Helper()
+	n := must[*gitstore.Notes](t)(g.Notes(context.Background(), notesRef))
+	if diff := cmp.Diff(gitNotes(t, r), ours(n)); diff != "" {
+		t.Errorf("notes (-git +ours):\n%s", diff)
+	}
+	if n.Len() != len(n.Objects()) {
+		t.Errorf("Len = %d", n.Len())
+	}
+	return n
+}
+
+// importNotes writes notes as fast-import does: uniform fan-out, by its own rule.
+func importNotes(t testing.TB, r *navtest.Repo, notes map[string]string, from string) {
+	t.Helper()
+	var in bytes.Buffer
+	fmt.Fprintf(&in, "commit %s\ncommitter x <x@example.com> 1800000000 +0000\ndata 1\nx\n", notesRef)
+	if from != "" {
+		fmt.Fprintf(&in, "from %s\n", from)
+	}
+	for _, o := range slices.Sorted(maps.Keys(notes)) {
+		fmt.Fprintf(&in, "N inline %s\ndata %d\n%s\n", o, len(notes[o]), notes[o])
+	}
+	r.GitIn(in.Bytes(), "fast-import", "--quiet")
+}
+
+func TestNotesOfNoRef(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	g := open(t, r)
+	// To git's name lookup these would be the notes ref.
+	id := r.Put("one", nil)
+	r.Git("update-ref", "refs/heads/"+notesRef, id)
+	r.Git("update-ref", "refs/tags/"+notesRef, id)
+	n := must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
+	if n.Tip != "" || n.Len() != 0 || len(n.Objects()) != 0 {
+		t.Errorf("notes = %+v", n)
+	}
+	if _, ok := n.Get(id); ok {
+		t.Error("a note from nowhere")
+	}
+	tip := must[string](t)(g.WriteNotes(ctx, n, nil, "x", who()))
+	if tip != "" {
+		t.Errorf("no edits made the commit %s", tip)
+	}
+	for _, ref := range []string{"", "nav/verdicts", "refs/notes/nav/*", "--all"} {
+		if _, err := g.Notes(ctx, ref); err == nil {
+			t.Errorf("%q was taken", ref)
+		}
+	}
+}
+
+// What git writes, we read; what we write, git reads.
+func TestNotesRoundTrip(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	one, two := r.Put("one", nil), r.Put("two", nil)
+	r.Git("notes", "--ref=nav/verdicts", "add", "-m", "by git\n\n# not a comment", one)
+	g := open(t, r)
+	n := agree(t, r, g)
+	edits := map[string][]byte{two: []byte("by us\n"), one: []byte("changed\n"), object(1): []byte("of nothing")}
+	tip := must[string](t)(g.WriteNotes(ctx, n, edits, "nav: two", who()))
+	if got := r.Git("rev-parse", notesRef); got != n.Tip {
+		t.Errorf("the ref moved to %s", got)
+	}
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+	if got := r.Git("log", "-1", "--format=%P %an %ce %s %at", tip); got != n.Tip+" watcher watcher@example.com nav: two 1767229200" {
+		t.Errorf("commit = %q", got)
+	}
+	n = agree(t, r, g)
+	if got := r.Git("notes", "--ref=nav/verdicts", "show", two); got != "by us" {
+		t.Errorf("git notes show: %q", got)
+	}
+	if got := r.Git("log", "-1", "--notes=nav/verdicts", "--format=%N", two); strings.TrimSpace(got) != "by us" {
+		t.Errorf("git log --notes: %q", got)
+	}
+	// Git goes on from what we wrote.
+	r.Git("notes", "--ref=nav/verdicts", "append", "-m", "and git", two)
+	r.Git("notes", "--ref=nav/verdicts", "copy", "-f", two, one)
+	n = agree(t, r, g)
+	tip = must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{one: nil, two: {}, object(2): nil}, "gone", who()))
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+	if n = agree(t, r, g); n.Len() != 1 {
+		t.Errorf("left: %v", n.Objects())
+	}
+	if same := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{object(1): []byte("of nothing"), one: nil}, "same", who())); same != n.Tip {
+		t.Errorf("nothing changed, but the tip is %s", same)
+	}
+	tip = must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{object(1): nil}, "last", who()))
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+	if n = agree(t, r, g); n.Len() != 0 || n.Tip == "" {
+		t.Errorf("left: %v at %q", n.Objects(), n.Tip)
+	}
+	if got := r.Git("fsck", "--strict"); strings.Contains(got, "error") {
+		t.Errorf("fsck: %s", got)
+	}
+}
+
+func TestNotesNeedTheirBase(t *testing.T) {
+	r := navtest.Bare(t)
+	id := r.Put("one", nil)
+	g := open(t, r)
+	for _, base := range []*gitstore.Notes{{Ref: notesRef, Tip: id}, {Tip: object(1)}} {
+		if _, err := g.WriteNotes(context.Background(), base, map[string][]byte{id: []byte("x")}, "x", who()); err == nil {
+			t.Error("a tip that nobody read was taken")
+		}
+	}
+}
+
+// Hundreds of notes, by git notes (ragged fan-out), by fast-import (uniform) and
+// by us (what is there, or one level down), are all the same to git and to us.
+func TestNotesFanout(t *testing.T) {
+	ctx := context.Background()
+	type notes = map[string]string
+	fill := map[string]func(r *navtest.Repo, many notes){
+		"git notes": func(r *navtest.Repo, many notes) {
+			first := r.Commit(navtest.Commit{Branch: "source"})
+			r.Git("notes", "--ref=nav/verdicts", "add", "-m", "copied", first)
+			var in bytes.Buffer
+			for o := range many {
+				fmt.Fprintf(&in, "%s %s\n", first, o)
+			}
+			r.GitIn(in.Bytes(), "notes", "--ref=nav/verdicts", "copy", "--stdin")
+		},
+		"fast-import":  func(r *navtest.Repo, many notes) { importNotes(t, r, many, "") },
+		"one at first": func(r *navtest.Repo, _ notes) { importNotes(t, r, notes{r.Tip("main"): "x"}, "") },
+		"nothing":      func(*navtest.Repo, notes) {},
+	}
+	for name, fill := range fill {
+		t.Run(name, func(t *testing.T) {
+			r := navtest.Bare(t)
+			objects := commits(t, r, 1200)
+			many := notes{}
+			for i, o := range objects[:600] {
+				many[o] = fmt.Sprintf("note %d\n", i)
+			}
+			fill(r, many)
+			g := open(t, r)
+			n := agree(t, r, g)
+			edits := map[string][]byte{}
+			for i := 300; i < 1200; i++ {
+				edits[objects[i]] = fmt.Appendf(nil, "ours %d\n", i)
+			}
+			edits[objects[1]] = nil
+			tip := must[string](t)(g.WriteNotes(ctx, n, edits, "ours", who()))
+			check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+			n = agree(t, r, g)
+			if _, there := n.Get(objects[1]); there {
+				t.Error("a removed note is back")
+			}
+			if got, _ := n.Get(objects[700]); string(got) != "ours 700\n" {
+				t.Errorf("note 700 = %q", got)
+			}
+			// Git rewrites the tree by its own rule.
+			r.Git("notes", "--ref=nav/verdicts", "add", "-f", "-m", "git again", objects[700])
+			agree(t, r, g)
+		})
+	}
+}
+
+// Our own writer must not let one folder grow for ever.
+func TestNotesGrowDownwards(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	g := open(t, r)
+	n := must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
+	for batch := range 6 {
+		edits := map[string][]byte{}
+		for i := range 200 {
+			edits[object(batch*1000+i)] = []byte("x\n")
+		}
+		tip := must[string](t)(g.WriteNotes(ctx, n, edits, "x", who()))
+		check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+		n = must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
+	}
+	if root := strings.Count(r.Git("ls-tree", "--name-only", notesRef), "\n"); root > 800 {
+		t.Errorf("the root folder has %d entries", root)
+	}
+	agree(t, r, g)
+}
+
+// fast-import looks a note up at one depth only, and leaves a second path for
+// the same object; git then shows old + blank line + new.
+func TestNotesWithTwoPaths(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	objects := commits(t, r, 151)
+	first, trapped := objects[150], objects[3]
+	r.Git("notes", "--ref=nav/verdicts", "add", "-m", "old", first)
+	var in bytes.Buffer
+	for _, o := range objects[:150] {
+		fmt.Fprintf(&in, "%s %s\n", first, o)
+	}
+	r.GitIn(in.Bytes(), "notes", "--ref=nav/verdicts", "copy", "--stdin")
+	importNotes(t, r, map[string]string{trapped: "new\n"}, notesRef+"^0")
+	g := open(t, r)
+	n := agree(t, r, g)
+	if got, _ := n.Get(trapped); string(got) != "old\n\nnew\n" {
+		t.Errorf("joined = %q: the trap is not set", got)
+	}
+	tip := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{trapped: []byte("only\n")}, "x", who()))
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+	if n = agree(t, r, g); r.Git("notes", "--ref=nav/verdicts", "show", trapped) != "only" {
+		t.Error("the second path is still there")
+	}
+	if paths := r.Git("ls-tree", "-r", "--name-only", notesRef); strings.Count(strings.ReplaceAll(paths, "/", ""), trapped) != 1 {
+		t.Error("not one path")
+	}
+}
+
+// Trees as nobody should write them, but as git reads them.
+func TestNotesOddTrees(t *testing.T) {
+	ctx := context.Background()
+	a, b, c, d := object(1), object(2), object(3), object(4)
+	up := strings.ToUpper
+	files := navtest.Files{
+		"README": navtest.Text("no note\n"), "aa": navtest.Text("a file, no fan-out\n"), "zz/" + a[2:]: navtest.Text("no hex\n"),
+		"docs/x": navtest.Exec("no note\n"), a + "x": navtest.Text("too long\n"), a[1:]: navtest.Text("too short\n"),
+		b: navtest.Link("a link is no note"), "ab/" + b[2:3] + "/x": navtest.Text("no note\n"), c[:2] + "/sub": navtest.Submodule(a),
+		a: navtest.Text("flat\n"), a[:2] + "/" + a[2:]: navtest.Exec("two\n"), up(a[:2]) + "/" + a[2:4] + "/" + a[4:]: navtest.Text("upper\n"),
+		c[:2] + "/" + up(c[2:]): navtest.Text("c upper"), c[:2] + "/" + c[2:4] + "/" + c[4:6] + "/" + c[6:]: navtest.Text("c deep"),
+		d[:2] + "/" + d[2:]: navtest.Text(""), up(d): navtest.Text("d flat\n\n"),
+	}
+	deep := object(5)
+	path := ""
+	for i := 0; i < 38; i += 2 {
+		path += deep[i:i+2] + "/"
+	}
+	files[path+deep[38:]] = navtest.Text("deepest\n")
+	r := navtest.Bare(t)
+	r.Commit(navtest.Commit{Branch: notesRef, Files: files})
+	g := open(t, r)
+	n := agree(t, r, g)
+	edits := map[string][]byte{}
+	for _, o := range n.Objects() {
+		edits[o] = []byte("one path now\n")
+	}
+	if len(edits) != 4 {
+		t.Fatalf("objects with a note: %v", n.Objects())
+	}
+	tip := must[string](t)(g.WriteNotes(ctx, n, edits, "x", who()))
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
+	agree(t, r, g)
+	notes := 0
+	for p := range strings.Lines(r.Git("ls-tree", "-r", "--name-only", notesRef)) {
+		if o := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(p), "/", "")); edits[o] != nil {
+			notes++
+		}
+	}
+	if notes != 4 {
+		t.Errorf("%d paths for 4 notes", notes)
+	}
+	for _, kept := range []string{"README", "aa", "zz/" + a[2:], "docs/x", a + "x", a[1:], b, c[:2] + "/sub"} {
+		if before, after := r.Git("ls-tree", n.Tip, kept), r.Git("ls-tree", tip, kept); before != after || before == "" {
+			t.Errorf("%s: %q became %q", kept, before, after)
+		}
+	}
+}
+
+// A tree that is below itself 256 times at every level has more paths than
+// there is memory.
+func TestNotesBomb(t *testing.T) {
+	r := navtest.Bare(t)
+	blob := r.GitIn([]byte("x"), "hash-object", "-w", "--stdin")
+	tree := r.GitIn([]byte("100644 blob "+blob+"\t"+object(1)[38:]+"\n"), "mktree")
+	for range 5 {
+		var in bytes.Buffer
+		for i := range 256 {
+			fmt.Fprintf(&in, "040000 tree %s\t%02x\n", tree, i)
+		}
+		tree = r.GitIn(in.Bytes(), "mktree")
+	}
+	r.Git("update-ref", notesRef, r.Git("commit-tree", "-m", "bomb", tree))
+	if n, err := open(t, r).Notes(context.Background(), notesRef); err == nil {
+		t.Errorf("%d notes", n.Len())
+	}
+}
+
+func TestNotesBounds(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	r.Commit(navtest.Commit{Branch: notesRef, Files: navtest.Files{object(1): navtest.Text(strings.Repeat("x", gitstore.MaxNote+1))}})
+	g := open(t, r)
+	var size *gitstore.SizeError
+	if _, err := g.Notes(ctx, notesRef); !errors.As(err, &size) {
+		t.Errorf("reading: %v", err)
+	}
+	empty := must[*gitstore.Notes](t)(g.Notes(ctx, "refs/notes/other"))
+	big := map[string][]byte{object(1): make([]byte, gitstore.MaxNote+1)}
+	if _, err := g.WriteNotes(ctx, empty, big, "x", who()); !errors.As(err, &size) {
+		t.Errorf("writing: %v", err)
+	}
+	for _, bad := range []string{"", "main", strings.ToUpper(object(1)), object(1)[:39], object(1) + "/x"} {
+		if _, err := g.WriteNotes(ctx, empty, map[string][]byte{bad: []byte("x")}, "x", who()); err == nil {
+			t.Errorf("object %q was taken", bad)
+		}
+	}
+	for _, bad := range []gitstore.Identity{{}, {Name: "x\ny", Email: "e", When: navtest.Start()}, {Name: "x", Email: "<e>", When: navtest.Start()}, {Name: "x", Email: "e"}} {
+		if _, err := g.WriteNotes(ctx, empty, map[string][]byte{object(1): []byte("x")}, "x", bad); err == nil {
+			t.Errorf("identity %+v was taken", bad)
+		}
+	}
+	// A missing blob is an error, not a note less.
+	r = navtest.Bare(t)
+	r.Commit(navtest.Commit{Branch: notesRef, Files: navtest.Files{object(1): navtest.Text("soon gone"), object(2): navtest.Text("y")}})
+	blob := r.Git("rev-parse", notesRef+":"+object(1))
+	check(t, os.Remove(filepath.Join(r.Dir, "objects", blob[:2], blob[2:])))
+	if _, err := open(t, r).Notes(ctx, notesRef); err == nil || !strings.Contains(err.Error(), blob) {
+		t.Errorf("a missing blob: %v", err)
+	}
+}
+
+func TestNotesSince(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	objects := commits(t, r, 401)
+	many := map[string]string{}
+	for i, o := range objects[:400] {
+		many[o] = fmt.Sprintf("note %d\n", i)
+	}
+	importNotes(t, r, many, "")
+	g := open(t, r)
+	old, changed, err := g.NotesSince(ctx, nil, notesRef)
+	check(t, err)
+	if len(changed) != 400 {
+		t.Errorf("first: %d changed", len(changed))
+	}
+	same, changed, err := g.NotesSince(ctx, old, notesRef)
+	check(t, err)
+	if len(changed) != 0 || same.Len() != 400 {
+		t.Errorf("same: %d changed of %d", len(changed), same.Len())
+	}
+	r.Git("notes", "--ref=nav/verdicts", "add", "-f", "-m", "changed", objects[1])
+	r.Git("notes", "--ref=nav/verdicts", "remove", objects[2])
+	r.Git("notes", "--ref=nav/verdicts", "add", "-m", "added", objects[400])
+	// What did not change is not read again: it is gone, and is not missed.
+	blob := r.Git("rev-parse", notesRef+":"+objects[9][:2]+"/"+objects[9][2:])
+	store := filepath.Join(r.Dir, "objects")
+	r.GitIn(nil, "repack", "-adq")
+	r.Git("prune-packed")
+	packs := must[[]string](t)(filepath.Glob(filepath.Join(store, "pack", "*.pack")))
+	for _, p := range packs {
+		moved := filepath.Join(t.TempDir(), "p")
+		check(t, os.Rename(p, moved))
+		check(t, os.Remove(strings.TrimSuffix(p, "pack")+"idx"))
+		r.GitIn(must[[]byte](t)(os.ReadFile(moved)), "unpack-objects", "-q")
+	}
+	check(t, os.Remove(filepath.Join(store, blob[:2], blob[2:])))
+	now, changed, err := g.NotesSince(ctx, old, notesRef)
+	check(t, err)
+	want := []string{objects[1], objects[2], objects[400]}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, changed); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+	if got, _ := now.Get(objects[1]); string(got) != "changed\n" || now.Len() != 400 {
+		t.Errorf("note 1 = %q of %d", got, now.Len())
+	}
+	if got, _ := old.Get(objects[1]); string(got) != "note 1\n" {
+		t.Errorf("the old notes changed too: %q", got)
+	}
+	r.Git("update-ref", "-d", notesRef)
+	gone, changed, err := g.NotesSince(ctx, now, notesRef)
+	check(t, err)
+	if gone.Len() != 0 || len(changed) != 400 {
+		t.Errorf("deleted: %d left, %d changed", gone.Len(), len(changed))
+	}
+}
+
+// Two clones that write by themselves are merged by git.
+func TestNotesMerge(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	id := r.Put("one", nil)
+	g := open(t, r)
+	for i, ref := range []string{notesRef, "refs/notes/nav/other"} {
+		must[int](t)(g.AppendNotes(ctx, ref, map[string][]string{id: {fmt.Sprintf(`{"line":%d}`, i)}, object(i): {"own"}}, "x", who()))
+	}
+	r.Git("notes", "--ref=nav/verdicts", "merge", "-q", "-s", "cat_sort_uniq", "refs/notes/nav/other")
+	n := agree(t, r, g)
+	if got, _ := n.Get(id); string(got) != "{\"line\":0}\n{\"line\":1}\n" || n.Len() != 3 {
+		t.Errorf("merged = %q of %d", got, n.Len())
+	}
+}
