@@ -48,8 +48,8 @@ func (a *asker) gather(ctx context.Context, s verdict.State, sc scene) verdict.G
 	f.Frozen = verdict.Frozen(sc.states, sc.freezes, sc.people, sc.policyNow.IsOwner, sc.snapshot.Look.App)
 	f.Circuit = verdict.Circuit(sc.states, sc.people, limits(sc.policyNow), sc.snapshot.Look.App, sc.now)
 	f.Rules = a.eligible(s, sc)
-	if entry, ok := sc.policyNow.Accepts("related", sc.snapshot.Look.App); ok {
-		f.AcceptRelated = entry.Reason
+	if reason, ok := arming.Waived(sc.policies, arming.GateRelated, sc.snapshot.Look.App); ok {
+		f.AcceptRelated = reason
 	}
 	if err := a.suspects(ctx, s, sc, &f); err != nil {
 		f.SuspectsErr = err.Error()

@@ -23,6 +23,7 @@ type field struct {
 var fields = []field{
 	{"Nav-Watch", writeWatch, readWatch},
 	{"Nav-Branch", one(func(s State) string { return escapeWord(s.Branch) }), func(s *State, v string) (err error) { s.Branch, err = unescapeWord(v); return err }},
+	{"Nav-Policy", one(func(s State) string { return s.Policy }), func(s *State, v string) error { return readID(&s.Policy, v) }},
 	{"Nav-Verdict", one(func(s State) string { return string(s.Verdict) }), readVerdict},
 	{"Nav-Reason", one(func(s State) string { return s.Reason.String() }), func(s *State, v string) error { s.Reason = readReason(v); return nil }},
 	{"Nav-Cause", one(func(s State) string { return clip(s.Cause) }), func(s *State, v string) error { s.Cause = v; return nil }},
@@ -34,7 +35,7 @@ var fields = []field{
 	{"Nav-Changed", func(s State) []string { return writeObjects(s.Changed) }, func(s *State, v string) (err error) { s.Changed, err = readObject(s.Changed, v); return err }},
 	{"Nav-Untold", func(s State) []string { return writeObjects(s.Untold) }, func(s *State, v string) (err error) { s.Untold, err = readObject(s.Untold, v); return err }},
 	{"Nav-State", one(writeFlags), readFlags},
-	{"Nav-Revert", one(func(s State) string { return s.Revert }), readRevert},
+	{"Nav-Revert", one(func(s State) string { return s.Revert }), func(s *State, v string) error { return readID(&s.Revert, v) }},
 	{"Nav-Reverted", one(func(s State) string { return when(s.RevertedAt) }), func(s *State, v string) (err error) { s.RevertedAt, err = readTime(v); return err }},
 	{"Nav-Recovery", one(writeRecovery), readRecovery},
 	{"Nav-Recovery-Reached", one(func(s State) string { return writeReached(s.RecoveryTrack) }), func(s *State, v string) error { return readReached(&s.RecoveryTrack, v) }},

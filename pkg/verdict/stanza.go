@@ -78,11 +78,11 @@ func readFlags(s *State, v string) error {
 	return r.err
 }
 
-func readRevert(s *State, v string) error {
+func readID(id *string, v string) error {
 	if !fullRevision.MatchString(v) {
 		return fmt.Errorf("%q is no object id", v)
 	}
-	s.Revert = v
+	*id = v
 	return nil
 }
 

@@ -23,6 +23,7 @@ type Gate struct {
 type State struct {
 	Watch   Watch
 	Branch  string // that the Application follows; empty until known
+	Policy  string // commit whose policy stood when the watched commit landed
 	UID     string
 	Verdict Verdict
 	Reason  Reason

@@ -1,0 +1,191 @@
+package watchd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// revertPlan is the one revert of a pass, built but not pushed.
+type revertPlan struct {
+	key    key
+	before verdict.State // as it stands if the branch refuses the revert
+	branch string
+	tip    string
+	commit string
+}
+
+// conclude asks the gates for every watch that failed. At most one revert a
+// pass: it moves the tip, and the next must be judged on the new one.
+func (p *pass) conclude(ctx context.Context) error {
+	for _, k := range p.failing {
+		s := p.next[k]
+		f, err := p.gates(ctx, k, s)
+		if err != nil {
+			return fmt.Errorf("asking the gates for %s in %s: %w", k.commit, k.app, err)
+		}
+		after, next := verdict.Conclude(s, f, p.now, p.cfg.Refresh)
+		if next.Revert && p.revert != nil {
+			continue // in the next pass, on the new tip
+		}
+		if next.Revert {
+			if after, err = p.plan(ctx, k, after); err != nil {
+				return err
+			}
+		}
+		p.next[k] = after
+		p.write[k] = p.write[k] || next.Transition || p.revert != nil && p.revert.key == k
+		if next.Person != "" {
+			p.persons[k] = next.Person
+		}
+	}
+	return nil
+}
+
+// gates gathers everything anew that the gates of one watch ask.
+func (p *pass) gates(ctx context.Context, k key, s verdict.State) (verdict.GateFacts, error) {
+	snap, unseen := p.find(k.app)
+	if d, ok := p.direct[snap.Look.App]; ok {
+		snap = d
+	}
+	q := question{commit: k.commit, looks: []verdict.Look{snap.Look}, memory: p.memory[snap.Look.App]}
+	for _, a := range p.apps {
+		q.looks = append(q.looks, a.Look)
+	}
+	if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
+		return verdict.GateFacts{}, err
+	}
+	policies, now := p.policies(ctx, s)
+	sc := scene{
+		view: p.view, now: p.now, snapshot: snap, answers: p.asker.answers(p.view, q),
+		apps: p.apps, listErr: p.listErr, healthy: map[verdict.App]verdict.Tri{},
+		states: p.all(), people: p.people, freezes: p.status.Freezes,
+		policies: policies, policyNow: now, guard: p.cfg.Guard,
+	}
+	if p.cfg.DryRun {
+		sc.dryRun = "DRY_RUN is set"
+	}
+	if err := p.siblings(ctx, k, &sc); err != nil {
+		return verdict.GateFacts{}, err
+	}
+	f := p.asker.gather(ctx, s, sc)
+	if len(p.broken) > 0 && f.Circuit == "" {
+		f.Circuit = fmt.Sprintf("%d notes cannot be read, so the reverts so far are not known", len(p.broken))
+	}
+	f.Overdue = 2 * p.cfg.Refresh
+	if !unseen.IsZero() {
+		f.Stale = unseen.String()
+	} else {
+		f.Stale = staleness(s.Watch, verdict.Observation{Look: snap.Look, Git: sc.answers, Refresh: p.cfg.Refresh})
+	}
+	return f, nil
+}
+
+// policies are the one that stood when the commit landed and the one that
+// stands now; both must allow (design, section 7).
+func (p *pass) policies(ctx context.Context, s verdict.State) ([]arming.NamedPolicy, arming.Policy) {
+	now := p.policyOf(ctx, p.view.Branches[p.view.Default])
+	then := arming.Default() // not known: nobody may arm
+	if s.Policy != "" {
+		then = p.policyOf(ctx, s.Policy)
+	}
+	return []arming.NamedPolicy{{When: "when the commit landed", Policy: then}, {When: "now", Policy: now}}, now
+}
+
+// all lists the states as they stand in this pass.
+func (p *pass) all() []verdict.State {
+	out := make([]verdict.State, 0, len(p.states))
+	for k, s := range p.states {
+		if n, moved := p.next[k]; moved {
+			s = n
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// siblings adds the other watches of the commit and how their Applications are
+// with it.
+func (p *pass) siblings(ctx context.Context, k key, sc *scene) error {
+	for o, s := range p.states {
+		if o.commit != k.commit || o.app == k.app {
+			continue
+		}
+		if n, moved := p.next[o]; moved {
+			s = n
+		}
+		sc.siblings = append(sc.siblings, s)
+		snap, unseen := p.find(o.app)
+		if !unseen.IsZero() || snap.Look.Absent {
+			continue
+		}
+		q := question{commit: k.commit, looks: []verdict.Look{snap.Look}}
+		if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
+			return err
+		}
+		j := verdict.Judge(s.Watch, *p.observation(snap.Look, q))
+		if j.Determinate {
+			sc.healthy[o.app] = verdict.TriOf(j.Healthy && j.Reached)
+		}
+	}
+	return nil
+}
+
+// plan builds the revert. One that cannot be built is a hold, not a failure of
+// the pass.
+func (p *pass) plan(ctx context.Context, k key, s verdict.State) (verdict.State, error) {
+	if p.refused[k] >= maxRefusals {
+		return s.PushRefused(p.now, "the branch refused the revert"), nil
+	}
+	cs, err := p.cfg.Git.Commits(ctx, []string{k.commit})
+	if err != nil {
+		return s, err
+	}
+	tip := p.view.Branches[s.Branch]
+	id, err := p.cfg.Store.BuildRevert(ctx, RevertOrder{
+		Commit: k.commit, Branch: s.Branch, Tip: tip, At: p.now,
+		Message: revertMessage(cs[0], s),
+	})
+	if err != nil {
+		return s.PushRefused(p.now, "building the revert: "+err.Error()), nil
+	}
+	p.revert = &revertPlan{key: k, before: s, branch: s.Branch, tip: tip, commit: id}
+	for o, other := range p.states { // the commit's other open watches
+		if n, moved := p.next[o]; moved {
+			other = n
+		}
+		if o.commit == k.commit && o != k && !other.Final(p.now) {
+			p.next[o], p.write[o] = other.TakenOver(id, p.now), true
+		}
+	}
+	return s.WithRevert(id, p.now), nil
+}
+
+// maxSubject bounds what is taken over of a commit's subject, in bytes.
+const maxSubject = 200
+
+// revertMessage is git's own form, and says why. It carries no trailer of ours,
+// nor a line of the original message that could be read as one.
+func revertMessage(c Commit, s verdict.State) []byte {
+	subject, _, _ := strings.Cut(strings.TrimLeft(string(c.Message), "\n"), "\n")
+	var b strings.Builder
+	for _, r := range subject {
+		if b.Len() > maxSubject {
+			b.WriteString("...")
+			break
+		}
+		if r >= ' ' && r != 0x7f && r != '\uFFFD' {
+			b.WriteRune(r)
+		}
+	}
+	why := s.WithRevert(c.ID, s.FailSince).Headline()
+	return fmt.Appendf(nil, "Revert \"%s\"\n\nThis reverts commit %s.\n\nnav-watchdog took it back, because\n%s\n\nThe verdict and every gate stand in refs/notes/nav/verdicts, on the reverted\ncommit.\n",
+		strings.TrimSpace(b.String()), c.ID, indent(why))
+}
+
+// indent keeps foreign words from being read as a trailer: a line that starts
+// with white space is none.
+func indent(s string) string { return "    " + s }

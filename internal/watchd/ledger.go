@@ -1,0 +1,174 @@
+package watchd
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// load takes in what the notes refs hold after a fetch.
+func (d *Daemon) load(ctx context.Context, now time.Time) error {
+	if !d.started {
+		data, err := d.cfg.Store.Status(ctx)
+		if err != nil {
+			return fmt.Errorf("reading the status: %w", err)
+		}
+		if d.status, err = readStatus(data); err != nil {
+			return err
+		}
+		d.started = true
+	}
+	if err := d.checkVerdicts(ctx, now); err != nil {
+		return err
+	}
+	notes, _, err := d.cfg.Store.Verdicts(ctx)
+	if err != nil {
+		return fmt.Errorf("reading verdicts: %w", err)
+	}
+	for commit, note := range notes {
+		d.adoptNote(commit, note)
+	}
+	arrivals, err := d.cfg.Store.Arrivals(ctx)
+	if err != nil {
+		return fmt.Errorf("reading watches: %w", err)
+	}
+	for commit, note := range arrivals {
+		lines, err := verdict.ParseArrivals(note)
+		if err != nil {
+			d.complain("watches "+commit, err)
+		}
+		d.arrived[commit] = lines
+	}
+	return d.loadPeople(ctx)
+}
+
+func (d *Daemon) loadPeople(ctx context.Context) error {
+	notes, err := d.cfg.Store.People(ctx)
+	if err != nil {
+		return fmt.Errorf("reading people: %w", err)
+	}
+	d.people = nil
+	for _, note := range notes {
+		lines, err := verdict.ParsePeople(note)
+		if err != nil {
+			d.complain("people", err)
+		}
+		d.people = append(d.people, lines...)
+	}
+	return nil
+}
+
+// checkVerdicts freezes all reverts when `verdicts` is gone or was rewritten:
+// what was reverted before is then not known (design, section 3).
+func (d *Daemon) checkVerdicts(ctx context.Context, now time.Time) error {
+	last := d.status.Verdicts
+	if last == "" || last == d.view.Verdicts {
+		d.status.Verdicts = d.view.Verdicts
+		return nil
+	}
+	why := ""
+	if d.view.Verdicts == "" {
+		why = "refs/notes/nav/verdicts is gone"
+	} else {
+		ok, err := d.cfg.Store.Descends(ctx, d.view.Verdicts, last)
+		if err != nil {
+			return fmt.Errorf("comparing verdicts with the tip stored last: %w", err)
+		}
+		if !ok {
+			why = "refs/notes/nav/verdicts does not descend from " + last
+		}
+	}
+	if why != "" {
+		d.freeze(now, why)
+	}
+	d.status.Verdicts = d.view.Verdicts
+	return nil
+}
+
+// freeze stops all reverts until an owner's thaw, and calls a person.
+func (d *Daemon) freeze(now time.Time, why string) {
+	d.status.Freezes = append(d.status.Freezes, verdict.Freeze{At: now.UTC().Truncate(time.Second), Reason: why})
+	d.status.At = time.Time{} // write the status in this pass
+	d.person("all reverts are frozen", "reason", why)
+}
+
+// adoptNote takes a note for what is true, unless it is what this daemon wrote:
+// its own state knows more than a note holds.
+func (d *Daemon) adoptNote(commit string, note []byte) {
+	if wrote, ok := d.wrote[commit]; ok && note != nil && sha256.Sum256(note) == wrote {
+		d.stored[commit] = true
+		return
+	}
+	for k := range d.states {
+		if k.commit == commit && note != nil {
+			delete(d.states, k)
+		}
+	}
+	delete(d.broken, commit)
+	d.stored[commit] = note != nil
+	if note == nil { // removed; what is open is written again
+		return
+	}
+	states, err := verdict.ParseNote(note)
+	if err != nil {
+		d.broken[commit] = err
+		d.complain("verdicts "+commit, err)
+		return
+	}
+	for _, s := range states {
+		s.Watch.Commit = commit
+		k := key{commit, s.Watch.App}
+		d.states[k] = d.status.restore(k, s)
+	}
+}
+
+// policyOf reads the policy at a commit. One that is broken, or cannot be read,
+// counts as none: nobody may arm.
+func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
+	if commit == "" {
+		return arming.Default()
+	}
+	if p, known := d.policy[commit]; known {
+		return p
+	}
+	data, there, err := d.cfg.Git.Policy(ctx, commit)
+	if err != nil {
+		d.complain(policyFile, err)
+		return arming.Default() // a symbolic link, a submodule, too large
+	}
+	delete(d.sick, policyFile)
+	p := arming.Default()
+	if there {
+		if p, err = d.cfg.ParsePolicy(data, policyFile); err != nil {
+			d.complain(policyFile, err)
+			p = arming.Default()
+		}
+	}
+	if len(d.policy) > maxPolicies {
+		d.policy = map[string]arming.Policy{}
+	}
+	d.policy[commit] = p
+	return p
+}
+
+// maxPolicies bounds how many parsed policies are kept.
+const maxPolicies = 1000
+
+// complain says once that something cannot be read, and keeps it for the
+// status until it is well again.
+func (d *Daemon) complain(what string, err error) {
+	if d.sick[what] != err.Error() {
+		d.cfg.Log.Warn("cannot be read", "what", what, "error", err)
+	}
+	d.sick[what] = err.Error()
+}
+
+// person calls a person. Webhooks come with another issue; the log and the
+// status do it now.
+func (d *Daemon) person(msg string, args ...any) {
+	d.cfg.Log.Error("a person is needed: "+msg, args...)
+}

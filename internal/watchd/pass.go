@@ -1,0 +1,255 @@
+package watchd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// pass is one pass while it runs. Nothing in it is the daemon's until the push
+// arrived.
+type pass struct {
+	*Daemon
+	now     time.Time
+	online  bool                  // fetched in this pass: may decide and write
+	next    map[key]verdict.State // moved in this pass
+	write   map[key]bool          // must be written now
+	persons map[key]string
+	failing []key
+	direct  map[verdict.App]Snapshot
+	revert  *revertPlan
+}
+
+// Pass looks at every open watch once.
+func (d *Daemon) Pass(ctx context.Context) error {
+	p := &pass{
+		Daemon: d, now: d.cfg.Now(), next: map[key]verdict.State{}, write: map[key]bool{},
+		persons: map[key]string{}, direct: map[verdict.App]Snapshot{},
+	}
+	fetchErr := p.fetch(ctx)
+	between := p.look(ctx)
+	if !d.fetched {
+		return fetchErr
+	}
+	if err := p.judge(ctx, between); err != nil {
+		return errors.Join(fetchErr, err)
+	}
+	if !p.online {
+		p.keep()
+		return fetchErr
+	}
+	if err := p.conclude(ctx); err != nil {
+		return err
+	}
+	return p.store(ctx)
+}
+
+// fetch fixes the branch tips; without it the pass only looks.
+func (p *pass) fetch(ctx context.Context) error {
+	view, err := p.cfg.Store.Fetch(ctx)
+	if err != nil {
+		p.complain("repository", err)
+		return fmt.Errorf("fetching: %w", err)
+	}
+	delete(p.sick, "repository")
+	p.view, p.fetched, p.online = view, true, true
+	if err := p.load(ctx, p.now); err != nil {
+		p.online = false
+		return err
+	}
+	if err := p.adopt(ctx, p.now); err != nil {
+		p.online = false
+		return err
+	}
+	return nil
+}
+
+// look lists the Applications and remembers what they showed.
+func (p *pass) look(ctx context.Context) []Snapshot {
+	apps, between, err := p.cfg.Cluster.List(ctx, p.now)
+	p.listErr = err
+	if err != nil {
+		p.complain("applications", err)
+	} else {
+		delete(p.sick, "applications")
+	}
+	p.apps = apps
+	for _, s := range append(append([]Snapshot(nil), between...), apps...) {
+		p.memory[s.Look.App] = p.memory[s.Look.App].Remember(s.Look, p.cfg.Refresh)
+	}
+	return between
+}
+
+// judge steps every open watch.
+func (p *pass) judge(ctx context.Context, between []Snapshot) error {
+	open := p.openKeys()
+	qs := make([]question, 0, len(open))
+	for _, k := range open {
+		qs = append(qs, p.question(k, between))
+	}
+	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
+		return err
+	}
+	for _, a := range p.apps {
+		p.asker.learn(a.Look)
+	}
+	for i, k := range open {
+		if err := p.step(ctx, k, qs[i], between); err != nil {
+			return fmt.Errorf("judging %s in %s: %w", k.commit, k.app, err)
+		}
+	}
+	return nil
+}
+
+// openKeys lists the watches that are not ended, in a stable order.
+func (p *pass) openKeys() []key {
+	var open []key
+	for k, s := range p.states {
+		if !s.Final(p.now) && p.broken[k.commit] == nil {
+			open = append(open, k)
+		}
+	}
+	slices.SortFunc(open, byKey)
+	return open
+}
+
+func (p *pass) question(k key, between []Snapshot) question {
+	s := p.states[k]
+	q := question{commit: s.Subject()}
+	for _, snap := range append(append([]Snapshot(nil), between...), p.apps...) {
+		if k.app.Matches(snap.Look.App) {
+			q.looks = append(q.looks, snap.Look)
+			q.memory = p.memory[snap.Look.App]
+		}
+	}
+	return q
+}
+
+// find is the Application of a name as last listed. A name that fits several
+// is not known.
+func (p *pass) find(app verdict.App) (Snapshot, verdict.Reason) {
+	var found []Snapshot
+	for _, s := range p.apps {
+		if app.Matches(s.Look.App) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], verdict.Reason{}
+	case len(found) > 1:
+		return Snapshot{}, verdict.Reason{Code: "app-ambiguous", Detail: fmt.Sprintf("%d Applications have this name; write NAMESPACE/NAME", len(found))}
+	case p.listErr != nil:
+		return Snapshot{}, verdict.Reason{Code: "cluster-unreadable", Detail: p.listErr.Error()}
+	}
+	return Snapshot{Look: verdict.Look{App: app, At: p.now, Absent: true}}, verdict.Reason{}
+}
+
+// step moves one watch, and reads its Application directly where that decides.
+func (p *pass) step(ctx context.Context, k key, q question, between []Snapshot) error {
+	s := p.states[k]
+	snap, unseen := p.find(k.app)
+	in := verdict.Input{Now: p.now, Poll: p.cfg.Interval, Unseen: unseen, Memory: p.memory[snap.Look.App]}
+	if unseen.IsZero() {
+		in.Seen = p.observation(snap.Look, q)
+		for _, b := range between {
+			if k.app.Matches(b.Look.App) {
+				s = s.Absorb(*p.observation(b.Look, q))
+			}
+		}
+	}
+	if s.Watch.By == "" && s.Branch != "" {
+		s.Watch.By = p.by(k.commit, s.Branch)
+	}
+	if s.Verdict != verdict.Reverted {
+		branch := s.Branch
+		if in.Seen != nil {
+			if _, b := in.Seen.Git.Judged(in.Seen.Look); b != "" {
+				branch = b
+			}
+		}
+		taken, err := p.asker.takenBack(ctx, k.commit, p.view.Branches[branch])
+		if err != nil {
+			return err
+		}
+		in.TakenBack = taken
+	}
+	after, next := verdict.Step(s, in)
+	for range 3 { // a direct look, then a range: each is asked once
+		if !next.Needs() {
+			break
+		}
+		if !p.online {
+			return nil // it cannot be decided without a fetch: as it was
+		}
+		if err := p.answer(ctx, k, next.Need, &in); err != nil {
+			return err
+		}
+		if in.Seen == nil {
+			after, next = s, verdict.Next{}
+			break
+		}
+		after, next = verdict.Step(s, in)
+	}
+	p.next[k] = after
+	p.write[k] = next.Transition
+	if next.Person != "" {
+		p.persons[k] = next.Person
+	}
+	if next.Conclude {
+		p.failing = append(p.failing, k)
+	}
+	return nil
+}
+
+// observation puts a look together with what Git says.
+func (p *pass) observation(l verdict.Look, q question) *verdict.Observation {
+	return &verdict.Observation{Look: l, Git: p.asker.answers(p.view, q), Refresh: p.cfg.Refresh}
+}
+
+// answer gives a step what it asked for. A direct look that fails leaves the
+// watch as it was.
+func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict.Input) error {
+	if need.Between != [2]string{} {
+		var err error
+		in.Overtook, err = p.asker.overtook(ctx, need.Between, *in.Seen)
+		in.OvertookKnown = true
+		return err
+	}
+	app := in.Seen.Look.App
+	snap, ok := p.direct[app]
+	if !ok {
+		var err error
+		if snap, err = p.cfg.Cluster.Get(ctx, app, p.now); err != nil {
+			p.complain("application "+app.String(), err)
+			in.Seen = nil
+			return nil
+		}
+		delete(p.sick, "application "+app.String())
+		snap.Look.Direct = true
+		p.direct[app] = snap
+		p.memory[app] = p.memory[app].Remember(snap.Look, p.cfg.Refresh)
+	}
+	s := p.states[k]
+	q := question{commit: s.Subject(), looks: []verdict.Look{snap.Look}, memory: p.memory[app]}
+	if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
+		return err
+	}
+	p.asker.learn(snap.Look)
+	in.Seen, in.Memory = p.observation(snap.Look, q), p.memory[app]
+	return nil
+}
+
+// keep makes what was seen the daemon's own without a write: clocks go on, and
+// nothing that would have to be written is kept.
+func (p *pass) keep() {
+	for k, s := range p.next {
+		if !p.write[k] {
+			p.states[k] = s
+		}
+	}
+}

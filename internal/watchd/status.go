@@ -1,0 +1,142 @@
+package watchd
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// status is the content of refs/notes/nav/status: the heartbeat, and what a
+// restart goes on from. docs/notes.md describes it.
+type status struct {
+	V        int               `json:"v"`
+	At       time.Time         `json:"at"`
+	Watcher  string            `json:"watcher"`
+	Tips     map[string]string `json:"tips"` // walked, by branch
+	Verdicts string            `json:"verdicts"`
+	Freezes  []verdict.Freeze  `json:"freezes"`
+	Budgets  []budget          `json:"budgets"`
+	Apps     []inventory       `json:"apps"`
+	Sick     map[string]string `json:"sick,omitempty"` // what cannot be seen, and why
+}
+
+// budget is the observed time that a watch has used, in seconds.
+type budget struct {
+	Commit   string      `json:"commit"`
+	App      string      `json:"app"`
+	Reach    int64       `json:"reach"`
+	Deadline int64       `json:"deadline"`
+	Recovery *recoveries `json:"recovery,omitempty"`
+}
+
+type recoveries struct {
+	Reach    int64 `json:"reach"`
+	Deadline int64 `json:"deadline"`
+}
+
+// inventory is what the cluster says of one Application of this repository.
+type inventory struct {
+	App       string    `json:"app"`
+	At        time.Time `json:"at"`
+	Sync      string    `json:"sync"`
+	Health    string    `json:"health"`
+	Revisions []string  `json:"revisions"`
+	Sources   []string  `json:"sources"`
+}
+
+// maxInventory bounds the Applications that are listed.
+const maxInventory = 5000
+
+// readStatus reads the status that a daemon wrote; nil: there is none.
+func readStatus(data []byte) (status, error) {
+	var s status
+	if data == nil {
+		return s, nil
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return status{}, fmt.Errorf("reading the status: %w", err)
+	}
+	if s.V != 1 {
+		return status{}, fmt.Errorf("reading the status: version %d is not known", s.V)
+	}
+	return s, nil
+}
+
+// statusBytes is the status as of now. Verdicts is the tip that it stands
+// beside.
+func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
+	s := status{
+		V: 1, At: now.UTC().Truncate(time.Second), Watcher: d.cfg.Watcher,
+		Tips: d.status.Tips, Verdicts: verdicts, Freezes: d.status.Freezes,
+		Budgets: []budget{}, Apps: d.inventory(), Sick: d.sick,
+	}
+	if s.Freezes == nil {
+		s.Freezes = []verdict.Freeze{}
+	}
+	for k, st := range d.states {
+		if st.Final(now) {
+			continue
+		}
+		b := budget{Commit: k.commit, App: k.app.String(), Reach: secs(st.Track.ReachUsed), Deadline: secs(st.Track.DeadlineUsed)}
+		if st.Revert != "" {
+			b.Recovery = &recoveries{secs(st.RecoveryTrack.ReachUsed), secs(st.RecoveryTrack.DeadlineUsed)}
+		}
+		s.Budgets = append(s.Budgets, b)
+	}
+	sort.Slice(s.Budgets, func(i, j int) bool {
+		a, b := s.Budgets[i], s.Budgets[j]
+		return a.Commit < b.Commit || (a.Commit == b.Commit && a.App < b.App)
+	})
+	out, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return nil // strings, numbers and times of our own always encode
+	}
+	return append(out, '\n')
+}
+
+func secs(d time.Duration) int64 { return int64(d / time.Second) }
+
+// restore gives a watch the observed time that the heartbeat knows of, where
+// that is more than what its stanza says.
+func (s status) restore(k key, st verdict.State) verdict.State {
+	for _, b := range s.Budgets {
+		if b.Commit != k.commit || b.App != k.app.String() {
+			continue
+		}
+		st.Track.ReachUsed = max(st.Track.ReachUsed, time.Duration(b.Reach)*time.Second)
+		st.Track.DeadlineUsed = max(st.Track.DeadlineUsed, time.Duration(b.Deadline)*time.Second)
+		if b.Recovery != nil {
+			st.RecoveryTrack.ReachUsed = max(st.RecoveryTrack.ReachUsed, time.Duration(b.Recovery.Reach)*time.Second)
+			st.RecoveryTrack.DeadlineUsed = max(st.RecoveryTrack.DeadlineUsed, time.Duration(b.Recovery.Deadline)*time.Second)
+		}
+	}
+	return st
+}
+
+// inventory lists the Applications that use this repository.
+func (d *Daemon) inventory() []inventory {
+	out := []inventory{}
+	for _, a := range d.apps {
+		var sources []string
+		for _, src := range a.Look.Spec {
+			if src.Kind == verdict.SourceGit && d.asker.isOurs(src.RepoURL) {
+				sources = append(sources, src.Path+"@"+src.TargetRevision)
+			}
+		}
+		if len(sources) == 0 || len(out) >= maxInventory {
+			continue
+		}
+		revs := []string{}
+		for _, r := range a.Look.Compared {
+			revs = append(revs, r.Rev)
+		}
+		out = append(out, inventory{
+			App: a.Look.App.String(), At: a.Look.At.UTC().Truncate(time.Second),
+			Sync: a.Look.SyncStatus, Health: a.Look.Health, Revisions: revs, Sources: sources,
+		})
+	}
+	return out
+}

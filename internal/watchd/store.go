@@ -1,0 +1,176 @@
+package watchd
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// reasonInterval is how often a changed reason alone is written at most.
+const reasonInterval = 5 * time.Minute
+
+// maxRefusals is after how many refusals of a revert, the branch unmoved, the
+// refusal is the answer.
+const maxRefusals = 3
+
+// store writes what this pass decided in one push, and only then makes it the
+// daemon's own.
+//
+// A crash before the push leaves nothing: the watch is judged afresh. A crash
+// after it leaves the note together with the revert. A push whose outcome is
+// not known changes nothing here; the next fetch tells.
+func (p *pass) store(ctx context.Context) error {
+	p.mark()
+	w := Write{Verdicts: map[string][]byte{}, At: p.now}
+	merged := maps.Clone(p.states)
+	maps.Copy(merged, p.next)
+	for k, must := range p.write {
+		if must && p.broken[k.commit] == nil && w.Verdicts[k.commit] == nil {
+			w.Verdicts[k.commit] = p.note(merged, k.commit)
+		}
+	}
+	due := p.now.Sub(p.status.At) >= p.cfg.StatusInterval
+	if len(w.Verdicts) == 0 && !due {
+		maps.Copy(p.states, p.next)
+		return nil
+	}
+	w.Message = p.message(w)
+	if r := p.revert; r != nil {
+		w.Branch, w.Tip, w.Revert = r.branch, r.tip, r.commit
+	}
+	old := p.states
+	p.states = merged // the status tells of the new state
+	if due {
+		w.Status = p.statusBytes(p.now, p.view.Verdicts)
+	}
+	if err := p.cfg.Store.Write(ctx, w); err != nil {
+		p.states = old
+		return p.failed(ctx, w, err)
+	}
+	p.arrivedWrite(w, due)
+	return nil
+}
+
+// note formats the stanzas of a commit, and signs them with who wrote them.
+func (p *pass) note(states map[key]verdict.State, commit string) []byte {
+	var out []verdict.State
+	for k, s := range states {
+		if k.commit == commit {
+			s.Watcher = p.cfg.Watcher
+			states[k] = s
+			out = append(out, s)
+		}
+	}
+	return verdict.FormatNote(out)
+}
+
+// mark adds to what must be written: a stanza that was never written, and a
+// reason that changed, at most every reasonInterval.
+func (p *pass) mark() {
+	for k := range p.states {
+		s, w := p.state(k), p.written[k]
+		changed := w.code != s.Reason.Code && !w.at.IsZero() && p.now.Sub(w.at) >= reasonInterval
+		p.write[k] = p.write[k] || !p.stored[k.commit] || (changed && !s.Final(p.now))
+	}
+}
+
+// message is the subject of the notes commit.
+func (p *pass) message(w Write) string {
+	if r := p.revert; r != nil {
+		return fmt.Sprintf("nav: %s: %s reverted by %s", r.key.app, r.key.commit, r.commit)
+	}
+	if len(w.Verdicts) == 1 {
+		for _, k := range slices.SortedFunc(maps.Keys(p.write), byKey) {
+			if p.write[k] {
+				return "nav: " + p.now.UTC().Format(time.RFC3339) + ": " + string(p.state(k).Verdict) + " " + k.app.String()
+			}
+		}
+	}
+	return fmt.Sprintf("nav: %d commits", len(w.Verdicts))
+}
+
+func (p *pass) state(k key) verdict.State {
+	if s, moved := p.next[k]; moved {
+		return s
+	}
+	return p.states[k]
+}
+
+// arrivedWrite makes what was written the daemon's own, and tells.
+func (p *pass) arrivedWrite(w Write, due bool) {
+	for commit, note := range w.Verdicts {
+		p.stored[commit], p.wrote[commit] = true, sha256.Sum256(note)
+	}
+	for k, s := range p.states {
+		if _, ok := w.Verdicts[k.commit]; ok {
+			p.written[k] = writing{p.now, s.Reason.Code}
+		}
+	}
+	if due {
+		p.status.At = p.now
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
+		if !p.write[k] {
+			continue
+		}
+		s := p.states[k]
+		p.cfg.Log.Info("watch moved", "commit", k.commit, "app", k.app.String(), "verdict", string(s.Verdict),
+			"reason", s.Reason.String(), "recovery", string(s.Recovery), "revert", s.Revert)
+		if why := p.persons[k]; why != "" {
+			p.person(why, "commit", k.commit, "app", k.app.String())
+		}
+	}
+	if r := p.revert; r != nil {
+		delete(p.refused, r.key)
+		limit := limits(p.policy[p.view.Branches[p.view.Default]])
+		if open := verdict.Circuit(p.all(), p.people, limit, r.key.app, p.now); open != "" {
+			p.person("the circuit is open", "app", r.key.app.String(), "why", open)
+		}
+	}
+}
+
+// failed sorts out what a write that did not succeed means.
+func (p *pass) failed(ctx context.Context, w Write, err error) error {
+	r := p.revert
+	if r == nil || !errors.Is(err, ErrRefused) {
+		return fmt.Errorf("writing verdicts: %w", err)
+	}
+	p.refused[r.key]++
+	if p.refused[r.key] < maxRefusals && !errors.Is(err, ErrNoAtomic) {
+		return fmt.Errorf("pushing the revert of %s (attempt %d of %d): %w", r.key.commit, p.refused[r.key], maxRefusals, err)
+	}
+	// The branch does not take it: the verdict goes alone, and nothing is
+	// reverted late.
+	p.cfg.Log.Warn("the branch refused the revert", "commit", r.key.commit, "branch", r.branch, "error", err)
+	p.next[r.key] = r.before.PushRefused(p.now, err.Error())
+	p.persons[r.key] = "the branch refused the revert"
+	for o := range p.next { // the others are not taken over
+		if o.commit == r.key.commit && o != r.key {
+			delete(p.next, o)
+			delete(p.write, o)
+		}
+	}
+	p.revert = nil
+	return p.store(ctx)
+}
+
+func byKey(a, b key) int {
+	switch {
+	case a.commit != b.commit:
+		if a.commit < b.commit {
+			return -1
+		}
+		return 1
+	case a.app.String() < b.app.String():
+		return -1
+	case a.app.String() > b.app.String():
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,134 @@
+// Package watchd carries out what pkg/verdict decides: one pass over the open
+// watches, and the loop around it; and it judges recordings.
+//
+// # A pass, in its order
+//
+//  1. Fetch. It fixes the tip of every branch and the base of every
+//     compare-and-swap. Without it nothing is decided and nothing is written.
+//  2. Read what changed in `verdicts`, `watches` and `people`, adopt what
+//     arrived: by walking each watched branch from the tip stored last.
+//  3. List the Applications, ask Git everything at once, step every watch.
+//  4. For what is about to be decided: read that Application directly, step
+//     again (R26). For a FAIL: ask everything that the gates need, anew.
+//  5. One push, atomic: the notes, at most one revert, and the status if it is
+//     due. A crash before it leaves nothing; after it everything is there.
+//  6. Only then is the new state the daemon's own. A push that was lost, refused
+//     or not heard of leaves the old one, and the next pass reads what is true.
+package watchd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// Config is what a daemon is made of. All fields but Names are required.
+type Config struct {
+	Store   Store
+	Git     History
+	Cluster Cluster
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	Names          []string // addresses by which Argo CD may know this repository
+	Interval       time.Duration
+	Refresh        time.Duration // reconciliation and jitter of Argo CD; 0: it does not poll
+	StatusInterval time.Duration
+	DryRun         bool
+	Guard          string // why notes are not guarded against others; empty: they are
+	Watcher        string // version and digests, for notes and the status
+	ParsePolicy    func(data []byte, file string) (arming.Policy, error)
+}
+
+// Daemon judges the watches of one repository. It is not safe for concurrent
+// use.
+type Daemon struct {
+	cfg   Config
+	asker *asker
+
+	view    View
+	fetched bool // view is of a fetch
+	states  map[key]verdict.State
+	written map[key]writing     // when this daemon last wrote a stanza
+	wrote   map[string][32]byte // digest of the note that it last wrote
+	stored  map[string]bool     // commits that have a note in the repository
+	broken  map[string]error    // commits whose note cannot be read
+	arrived map[string][]verdict.Arrival
+	people  []verdict.PeopleLine
+	memory  map[verdict.App]verdict.Memory
+	status  status
+	started bool // the status was read
+	policy  map[string]arming.Policy
+	refused map[key]int // refused pushes of a revert
+	apps    []Snapshot
+	listErr error
+	sick    map[string]string // what cannot be seen, for the status
+}
+
+// key names a watch.
+type key struct {
+	commit string
+	app    verdict.App
+}
+
+// writing is when a stanza was written, and with which reason.
+type writing struct {
+	at   time.Time
+	code string
+}
+
+// New checks a configuration.
+func New(c Config) (*Daemon, error) {
+	switch {
+	case c.Store == nil || c.Git == nil || c.Cluster == nil || c.Now == nil || c.Log == nil || c.ParsePolicy == nil:
+		return nil, errors.New("configuring the daemon: a part is missing")
+	case c.Interval <= 0:
+		return nil, errors.New("configuring the daemon: the interval must be positive")
+	}
+	return &Daemon{
+		cfg: c, asker: newAsker(c.Git, c.Names),
+		states: map[key]verdict.State{}, written: map[key]writing{}, wrote: map[string][32]byte{}, stored: map[string]bool{}, broken: map[string]error{},
+		arrived: map[string][]verdict.Arrival{}, memory: map[verdict.App]verdict.Memory{},
+		policy: map[string]arming.Policy{}, refused: map[key]int{}, sick: map[string]string{},
+	}, nil
+}
+
+// shutdown is how long the last write may take.
+const shutdown = 5 * time.Second
+
+// Run passes until the context ends. A pass that fails is logged, and the next
+// one comes all the same. At the end the used budgets are stored.
+func (d *Daemon) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return d.stop(context.WithoutCancel(ctx))
+		case <-timer.C:
+		}
+		if err := d.Pass(ctx); err != nil && ctx.Err() == nil {
+			d.cfg.Log.Error("pass failed", "error", err)
+		}
+		timer.Reset(d.cfg.Interval)
+	}
+}
+
+// stop writes the status once more, so that no observed time is lost.
+func (d *Daemon) stop(ctx context.Context) error {
+	if !d.started || !d.fetched {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, shutdown)
+	defer cancel()
+	now := d.cfg.Now()
+	err := d.cfg.Store.Write(ctx, Write{Status: d.statusBytes(now, d.view.Verdicts), At: now})
+	if err != nil {
+		d.cfg.Log.Warn("last status not written", "error", err)
+	}
+	return nil
+}
