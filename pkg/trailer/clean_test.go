@@ -100,7 +100,7 @@ func TestCleanTemplate(t *testing.T) {
 func TestCleanStripspace(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(*randomSeed, 1))
-	for range *randomMessages/10 {
+	for range *randomMessages / 10 {
 		msg := randomMessage(r)
 		if got, want := Clean(msg, Cleanup{KeepCut: true}), git(t, dir, nil, msg, "stripspace", "-s"); !bytes.Equal(got, want) {
 			t.Errorf("strip %q\n  git: %q\n ours: %q", msg, want, got)

@@ -25,7 +25,7 @@ func nearest(s string, candidates ...string) string {
 		if len(c) <= 4 {
 			most = 1
 		}
-		if d := distance(skeleton([]byte(s)), skeleton([]byte(c))); d <= most && d < best {
+		if d := distance(skeleton([]byte(s)), strings.ToLower(c)); d <= most && d < best {
 			best, found = d, c
 		}
 	}
@@ -54,9 +54,12 @@ func nearMiss(line []byte, inBlock bool) (miss, bool) {
 	if key == nil || sep == ":" && equalKey(string(trim(key)), Key) {
 		return miss{}, false
 	}
-	s := skeleton(key)
 	named := namesApp(rest)
-	if !named && !inBlock || !almost(s, key, named, sep != "") {
+	if !named && !inBlock {
+		return miss{}, false
+	}
+	s := skeleton(key)
+	if !almost(s, key, named, sep != "") {
 		return miss{}, false
 	}
 	shown := strings.TrimSpace(string(key))
@@ -113,9 +116,15 @@ func isField(b []byte) bool {
 
 // namesApp tells whether a value has an app or appset field.
 func namesApp(rest []byte) bool {
-	for _, w := range words(rest, Pos{}) {
-		for _, field := range []string{"app=", "appset="} {
-			if len(w.text) > len(field) && strings.HasPrefix(w.text, field) {
+	for _, name := range [...]string{"app=", "appset="} {
+		for at := 0; ; {
+			i := bytes.Index(rest[at:], []byte(name))
+			if i < 0 {
+				break
+			}
+			from := at + i
+			at = from + len(name)
+			if (from == 0 || isSpace(rest[from-1])) && at < len(rest) && !isSpace(rest[at]) {
 				return true
 			}
 		}
@@ -125,8 +134,7 @@ func namesApp(rest []byte) bool {
 
 // almost tells whether a key, as written and as a skeleton, is almost ours.
 func almost(s []rune, key []byte, named, colon bool) bool {
-	ours := skeleton([]byte(Key))
-	d := distance(s, ours)
+	d := distance(s, "navwatchdog")
 	if words := bytes.Fields(key); len(words) > 1 {
 		// Several words are prose ("the Nav-Watchdog: ...") unless they come very
 		// close, or are our key and one more.
@@ -141,18 +149,24 @@ func almost(s []rune, key []byte, named, colon bool) bool {
 // skeleton is what a reader sees of a word: lower-case letters and digits, with
 // look-alikes of other scripts replaced, and no space, mark or hyphen.
 func skeleton(word []byte) []rune {
-	var out []rune
-	for len(word) > 0 {
+	out := make([]rune, 0, maxKey)
+	for len(word) > 0 && len(out) < maxKey {
 		r, n := utf8.DecodeRune(word)
 		word = word[n:]
+		if r < utf8.RuneSelf {
+			if !strings.ContainsRune(" \t_./-", r) {
+				out = append(out, rune(lower(byte(r))))
+			}
+			continue
+		}
 		if r >= 0xFF01 && r <= 0xFF5E { // fullwidth forms of ASCII
 			r -= 0xFF01 - '!'
 		}
 		r = unicode.ToLower(r)
-		if i := strings.IndexRune(lookAlikes, r); i >= 0 && r >= utf8.RuneSelf {
+		if i := strings.IndexRune(lookAlikes, r); i >= 0 {
 			r = rune(looksLike[utf8.RuneCountInString(lookAlikes[:i])])
 		}
-		if invisible(r) || unicode.Is(unicode.Pd, r) || strings.ContainsRune(" \t_./-", r) || r == '\u2212' {
+		if invisible(r) || unicode.Is(unicode.Pd, r) || strings.ContainsRune("_./-\u2212", r) {
 			continue
 		}
 		out = append(out, r)
@@ -182,22 +196,24 @@ func invisible(r rune) bool {
 	return r >= utf8.RuneSelf && r != utf8.RuneError && (unicode.IsSpace(r) || unicode.Is(unicode.Cf, r))
 }
 
-// distance is the number of letters to change, add or leave out to make a of b.
-// Words of very different length are simply far apart.
-func distance(a, b []rune) int {
-	if len(a) > len(b)+8 || len(b) > len(a)+8 {
-		return 9
+// distance is the number of letters to change, add or leave out to make a of
+// b, which is ASCII. Words of very different length are simply far apart.
+func distance(a []rune, b string) int {
+	const far = 9
+	if len(a) > len(b)+far || len(b) > len(a)+far {
+		return far
 	}
-	row := make([]int, len(b)+1)
+	var cells [32]int
+	row := cells[:len(b)+1]
 	for j := range row {
 		row[j] = j
 	}
 	for i, x := range a {
 		diagonal := row[0]
 		row[0] = i + 1
-		for j, y := range b {
+		for j := range len(b) {
 			cost := diagonal
-			if x != y {
+			if x != rune(b[j]) {
 				cost = min(diagonal, row[j], row[j+1]) + 1
 			}
 			diagonal, row[j+1] = row[j+1], cost

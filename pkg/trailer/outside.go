@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // stray is a line that looks like our trailer and is none.
@@ -62,7 +63,8 @@ func (l *linter) strays() []stray {
 			s.at, s.line = i, n
 			found = append(found, s)
 		} else if m, ok := nearMiss(line, false); ok {
-			found = append(found, stray{at: i, line: n, col: 1, bare: true, close: &m})
+			near := m // escapes, m does not
+			found = append(found, stray{at: i, line: n, col: 1, bare: true, close: &near})
 		}
 		i = next
 	}
@@ -73,7 +75,7 @@ func (l *linter) strays() []stray {
 // quoted or in a list.
 func looksOurs(line []byte) (stray, bool) {
 	mark := 0
-	for mark < len(line) && bytes.IndexByte([]byte(" \t>*-"), line[mark]) >= 0 {
+	for mark < len(line) && strings.IndexByte(" \t>*-", line[mark]) >= 0 {
 		mark++
 	}
 	rest := line[mark:]
