@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,4 +53,30 @@ func variable(env []string, name string) string {
 		}
 	}
 	return value
+}
+
+// LogByDate is Log in the order in which git finds commits, newest first by
+// date: a parent may come before its child. With a commit-graph, the
+// topological order of Log costs more than the rest of a small answer, because
+// new commits are not in the graph yet.
+func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Commit) error) error {
+	if len(tips) == 0 { // git would take HEAD
+		return nil
+	}
+	in, err := revs(tips, exclude)
+	if err != nil {
+		return fmt.Errorf("listing commits: %w", err)
+	}
+	var fnErr error
+	err = r.log(ctx, nil, in, func(c Commit) error {
+		fnErr = fn(c)
+		return fnErr
+	})
+	if fnErr != nil {
+		return fnErr
+	}
+	if err != nil {
+		return fmt.Errorf("listing commits: %w", err)
+	}
+	return nil
 }

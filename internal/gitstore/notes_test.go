@@ -341,6 +341,21 @@ func TestNotesBomb(t *testing.T) {
 	if n, err := open(t, r).Notes(context.Background(), notesRef); err == nil {
 		t.Errorf("%d notes", n.Len())
 	}
+	// Looking up one object is no safer: each of its folders in four spellings.
+	letters := strings.Repeat("ab", 20)
+	tree = r.GitIn([]byte("100644 blob "+blob+"\tab\n"), "mktree")
+	for range 19 {
+		var in bytes.Buffer
+		for _, name := range []string{"ab", "aB", "Ab", "AB"} {
+			fmt.Fprintf(&in, "040000 tree %s\t%s\n", tree, name)
+		}
+		tree = r.GitIn(in.Bytes(), "mktree")
+	}
+	r.Git("update-ref", notesRef, r.Git("commit-tree", "-m", "bomb", tree))
+	_, err := open(t, r).AppendNotes(context.Background(), notesRef, map[string][]string{letters: {"x"}}, "x", who())
+	if err == nil {
+		t.Error("a bomb was appended to")
+	}
 }
 
 func TestNotesBounds(t *testing.T) {

@@ -84,11 +84,15 @@ func (w *walk) visit(id, prefix, at string) error {
 type place struct {
 	found []notePath
 	path  string
+	count int // of visited folders: the same name has many spellings
 }
 
 // Above this many notes in one folder, new ones go one level down. Git counts
 // otherwise (determine_fanout) but reads any depth.
 const maxFlat = 256
+
+// Each fan-out level can be spelt in four ways; nobody does so at all of them.
+const maxSpellings = 1 << 12
 
 // locate looks an object up at every depth. Only the folders on its way are
 // read.
@@ -99,6 +103,9 @@ func (t *trees) locate(root, object string) (place, error) {
 }
 
 func (t *trees) descend(id, object string, depth int, at string, p *place, choose bool) error {
+	if p.count++; p.count > maxSpellings {
+		return errNotesBomb
+	}
 	entries, err := t.get(id)
 	if err != nil {
 		return err
