@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -35,8 +36,8 @@ func run(ctx context.Context, args []string, e env) error {
 		Version: version(), Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
 			{Name: "commit-msg", Usage: "lint a message before it is committed", ArgsUsage: "FILE", Action: e.commitMsg},
-			{Name: "pre-receive", Usage: "refuse a push that asks for what cannot be watched", Action: e.preReceive},
-			{Name: "post-receive", Usage: "queue what arrived on a watched branch", Action: e.postReceive},
+			{Name: "pre-receive", Usage: "refuse a push that asks for what cannot be watched", Action: noArgs(e.preReceive)},
+			{Name: "post-receive", Usage: "queue what arrived on a watched branch", Action: noArgs(e.postReceive)},
 			{
 				Name: "install", Usage: "put the hooks of a repository in place", ArgsUsage: "REPO", Action: e.install,
 				Flags: []cli.Flag{
@@ -49,30 +50,27 @@ func run(ctx context.Context, args []string, e env) error {
 	return app.RunContext(ctx, args)
 }
 
-func (e env) preReceive(c *cli.Context) error {
-	push, err := e.push(c)
+func (e env) preReceive(ctx context.Context) error {
+	push, err := e.push(ctx)
 	if err != nil {
 		return err
 	}
-	return hook.PreReceive(c.Context, push)
+	return hook.PreReceive(ctx, push)
 }
 
 // postReceive says what went wrong and succeeds: the push is in already.
-func (e env) postReceive(c *cli.Context) error {
-	push, err := e.push(c)
+func (e env) postReceive(ctx context.Context) error {
+	push, err := e.push(ctx)
 	if err != nil {
 		exit.Report(e.err, "navhook", fmt.Errorf("nothing was queued: %w", err))
 		return nil
 	}
-	hook.PostReceive(c.Context, push)
+	hook.PostReceive(ctx, push)
 	return nil
 }
 
-func (e env) push(c *cli.Context) (hook.Config, error) {
-	if err := wantArgs(c, 0); err != nil {
-		return hook.Config{}, err
-	}
-	repo, err := gitstore.OpenHook(c.Context, ".", gitstore.Options{Env: e.environ})
+func (e env) push(ctx context.Context) (hook.Config, error) {
+	repo, err := gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ})
 	if err != nil {
 		return hook.Config{}, err
 	}
@@ -123,6 +121,16 @@ func (e env) install(c *cli.Context) error {
 
 func (e env) getenv(name string) string { return variable(e.environ, name) }
 
+// noArgs is a command that takes none.
+func noArgs(do func(context.Context) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := wantArgs(c, 0); err != nil {
+			return err
+		}
+		return do(c.Context)
+	}
+}
+
 func wantArgs(c *cli.Context, n int) error {
 	if c.NArg() == n {
 		return nil
@@ -131,12 +139,15 @@ func wantArgs(c *cli.Context, n int) error {
 		"usage: navhook %s %s", c.Command.Name, c.Command.ArgsUsage)
 }
 
+// osUser asks id rather than os/user, whose answer depends on how the program
+// was built (without cgo it knows no directory service and may believe $USER),
+// and whose cgo makes every start of a hook slower.
 func osUser() (string, error) {
-	u, err := user.Current()
+	out, err := exec.Command("id", "-un").Output()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("running id -un: %w", err)
 	}
-	return u.Username, nil
+	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
 func version() string {

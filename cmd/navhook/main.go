@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 )
 
 func main() {
+	// A hook waits for git. More threads than one would only look for work,
+	// and that is a tenth of what a small push costs.
+	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A pusher who hangs up must not keep a commit from being queued: with a
 	// handler, writing to a closed pipe is an error and no longer the end.

@@ -14,7 +14,7 @@ import (
 type store struct{ *gitstore.Repo }
 
 func (s store) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
-	return s.Repo.Log(ctx, tips, exclude, func(c gitstore.Commit) error {
+	return s.LogByDate(ctx, tips, exclude, func(c gitstore.Commit) error {
 		return fn(lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated})
 	})
 }
@@ -29,6 +29,8 @@ func (s store) IDs(ctx context.Context, names []string) (map[string]string, erro
 	}
 	return ids, err
 }
+
+func (s store) DefaultBranch(ctx context.Context) (string, error) { return s.HeadBranch(ctx) }
 
 func (s store) Tree(ctx context.Context, rev string) (map[string]string, error) {
 	files, err := s.Files(ctx, rev, "")

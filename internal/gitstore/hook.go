@@ -80,3 +80,15 @@ func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Co
 	}
 	return nil
 }
+
+// HeadBranch is DefaultBranch without a process where HEAD can be read as what
+// it is, a file that names a branch. Where refs are stored otherwise, git keeps
+// a HEAD that names none (refs/heads/.invalid), and is asked.
+func (r *Repo) HeadBranch(ctx context.Context) (string, error) {
+	head, err := os.ReadFile(filepath.Join(r.gitDir, "HEAD"))
+	name, symbolic := strings.CutPrefix(strings.TrimRight(string(head), "\n"), "ref: ")
+	if err != nil || !symbolic || !strings.HasPrefix(name, "refs/heads/") || name == "refs/heads/.invalid" || checkRef(name) != nil {
+		return r.DefaultBranch(ctx)
+	}
+	return name, nil
+}

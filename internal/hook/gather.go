@@ -34,7 +34,7 @@ func (a arrival) branches() []string {
 }
 
 // gather reads the commits of all spans, one streaming git process a span, and
-// keeps those that concern us, oldest first, each once. total counts the
+// keeps those that concern us, the oldest first, each once. total counts the
 // others too.
 func gather(ctx context.Context, h lint.History, spans []Span) (found []arrival, total int, err error) {
 	at := map[string]int{} // commit -> index in found
@@ -62,6 +62,7 @@ func gather(ctx context.Context, h lint.History, spans []Span) (found []arrival,
 		if err != nil {
 			return nil, 0, err
 		}
+		slices.Reverse(here)
 		owners := s.ownersOf(parents, here)
 		for _, c := range here {
 			i, known := at[c.ID]

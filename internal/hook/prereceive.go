@@ -196,16 +196,14 @@ func brokenPolicy(u Update, broken error) []lint.Finding {
 // file. Which branch that is need only be asked if one has another file.
 func (p *push) policyChange(ctx context.Context) (Update, bool, error) {
 	const now = "HEAD:" + lint.PolicyFile
-	names := []string{now}
+	names, branches := []string{now}, 0
 	for _, u := range p.ups {
-		if u.Branch() != "" && u.New != "" {
-			names = append(names, u.New+":"+lint.PolicyFile)
+		if u.Branch() == "" {
+			continue
 		}
-	}
-	branches := 0
-	for _, u := range p.ups {
-		if u.Branch() != "" {
-			branches++
+		branches++
+		if u.New != "" {
+			names = append(names, u.New+":"+lint.PolicyFile)
 		}
 	}
 	if branches == 0 {
@@ -215,6 +213,7 @@ func (p *push) policyChange(ctx context.Context) (Update, bool, error) {
 	if err != nil {
 		return Update{}, false, err
 	}
+	p.noPolicy = ids[now] == ""
 	for _, u := range p.ups {
 		id := ""
 		if u.New != "" {

@@ -55,6 +55,7 @@ type push struct {
 	ups []Update
 
 	defaultRef string
+	noPolicy   bool // it is known that there was no policy file before the push
 	policy     *arming.Policy
 	identity   *Identity
 }
@@ -92,6 +93,11 @@ func (p *push) who(ctx context.Context) (Identity, error) {
 func (p *push) before(ctx context.Context) (arming.Policy, error) {
 	if p.policy != nil {
 		return *p.policy, nil
+	}
+	if p.noPolicy {
+		policy := arming.Default()
+		p.policy = &policy
+		return policy, nil
 	}
 	def, err := p.defaultBranch(ctx)
 	if err != nil {

@@ -1,0 +1,19 @@
+// Navlint reads commit messages that ask nav-watchdog to watch them, and says
+// what is wrong with them, before a server does.
+//
+// Usage:
+//
+//	navlint parse   [--format text|json] FILE|-
+//	navlint message [--format text|json] [--strict] FILE|-
+//	navlint commits [--format text|json] [--strict] RANGE | --stdin
+//	navlint show    [--format text|json] COMMIT
+//
+// parse prints the trailers of a message as git reads them. message lints the
+// file of a commit-msg hook, after git's own cleanup. commits lints what a
+// range, or a list on standard input, holds. show prints the verdicts of a
+// commit, from the notes that the watcher wrote.
+//
+// Flags go before arguments. The exit code is 0 without errors (warnings are
+// printed), 1 with at least one error, or warning with --strict, 2 for a usage
+// error, 3 if it could not be decided. See docs/navlint.md.
+package main

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), terminal(os.Stdout)})
+	stop()
+	os.Exit(exit.Report(os.Stderr, "navlint", err))
+}
+
+// terminal guesses whether somebody looks at f: a character device.
+func terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

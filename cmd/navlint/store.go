@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
+	"github.com/nav-watchdog/nav-watchdog/internal/lint"
+)
+
+// store is the repository as internal/lint wants it: its interfaces mention no
+// type of gitstore.
+type store struct{ *gitstore.Repo }
+
+func (s store) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
+	return s.Repo.Log(ctx, tips, exclude, func(c gitstore.Commit) error { return fn(commit(c)) })
+}
+
+func (s store) Each(ctx context.Context, ids []string, fn func(lint.Commit) error) error {
+	commits, err := s.Commits(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range commits {
+		if err := fn(commit(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s store) IDs(ctx context.Context, names []string) (map[string]string, error) {
+	objects, err := s.Resolve(ctx, names)
+	ids := make(map[string]string, len(objects))
+	for name, o := range objects {
+		if !o.Missing {
+			ids[name] = o.ID
+		}
+	}
+	return ids, err
+}
+
+func (s store) Note(ctx context.Context, ref, object string) ([]byte, bool, error) {
+	notes, err := s.Notes(ctx, ref)
+	if err != nil {
+		return nil, false, err
+	}
+	data, there := notes.Get(object)
+	return data, there, nil
+}
+
+func commit(c gitstore.Commit) lint.Commit {
+	return lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated}
+}
+
+// variable is the value that counts of an environment: the last one.
+func variable(environ []string, name string) string {
+	value := ""
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
