@@ -22,8 +22,11 @@ func run(ctx context.Context, args []string, e env) error {
 		ErrWriter:       e.stderr,
 		HideHelpCommand: true,
 		Commands: []*cli.Command{
+			runCommand(e),
+			onceCommand(e),
 			replayCommand(e),
+			circuitCommand(e),
 		},
 	}
-	return exit.Tame(app).RunContext(ctx, args)
+	return exit.Tame(app).RunContext(ctx, exit.Permute(app, args))
 }

@@ -18,12 +18,17 @@ type asker struct {
 	peeled   map[string]string // revision -> commit; absent: no commit when last asked
 	contains map[[2]string]bool
 	paths    map[string][]string
+
+	// missed are revisions that were no commit here when the branches stood as
+	// they do: they are not asked about again before something was fetched.
+	missed map[string]bool
+	tips   string
 }
 
 func newAsker(git History, names []string) *asker {
 	return &asker{
 		git: git, names: names, ours: map[string]bool{}, peeled: map[string]string{},
-		contains: map[[2]string]bool{}, paths: map[string][]string{},
+		contains: map[[2]string]bool{}, paths: map[string][]string{}, missed: map[string]bool{},
 	}
 }
 
@@ -75,7 +80,7 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 	if len(a.contains) > maxCached {
 		a.contains = map[[2]string]bool{}
 	}
-	if err := a.resolve(ctx, qs); err != nil {
+	if err := a.resolve(ctx, view, qs); err != nil {
 		return err
 	}
 	commits, targets, missing := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -118,13 +123,15 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 	return nil
 }
 
-// resolve peels the revisions that are not known yet. One that is no commit
-// now may be one after the next fetch, so only hits are kept.
-func (a *asker) resolve(ctx context.Context, qs []question) error {
+// resolve peels the revisions that are not known yet.
+func (a *asker) resolve(ctx context.Context, view View, qs []question) error {
+	if tips := view.fingerprint(); tips != a.tips {
+		a.tips, a.missed = tips, map[string]bool{}
+	}
 	ask := map[string]bool{}
 	for _, q := range qs {
 		for _, r := range q.revisions() {
-			if r = strings.ToLower(r); a.peeled[r] == "" {
+			if r = strings.ToLower(r); a.peeled[r] == "" && !a.missed[r] {
 				ask[r] = true
 			}
 		}
@@ -136,10 +143,23 @@ func (a *asker) resolve(ctx context.Context, qs []question) error {
 	if err != nil {
 		return fmt.Errorf("resolving revisions: %w", err)
 	}
-	for r, c := range got {
-		a.peeled[r] = c
+	for r := range ask {
+		if c := got[r]; c != "" {
+			a.peeled[r] = c
+		} else {
+			a.missed[r] = true
+		}
 	}
 	return nil
+}
+
+// fingerprint changes whenever a branch does.
+func (v View) fingerprint() string {
+	var b strings.Builder
+	for _, name := range keys(v.Branches) {
+		b.WriteString(name + " " + v.Branches[name] + "\n")
+	}
+	return b.String()
 }
 
 // answers puts together what was prepared.

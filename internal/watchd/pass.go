@@ -88,14 +88,23 @@ func (p *pass) look(ctx context.Context) []Snapshot {
 func (p *pass) judge(ctx context.Context, between []Snapshot) error {
 	open := p.openKeys()
 	qs := make([]question, 0, len(open))
+	// All looks are resolved: which address is this repository is learnt from
+	// every Application.
+	all := question{}
+	for _, a := range p.apps {
+		all.looks = append(all.looks, a.Look)
+	}
+	if err := p.asker.resolve(ctx, p.view, []question{all}); err != nil {
+		return err
+	}
 	for _, k := range open {
 		qs = append(qs, p.question(k, between))
 	}
-	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
-		return err
-	}
 	for _, a := range p.apps {
 		p.asker.learn(a.Look)
+	}
+	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
+		return err
 	}
 	for i, k := range open {
 		if err := p.step(ctx, k, qs[i], between); err != nil {

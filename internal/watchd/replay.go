@@ -198,7 +198,7 @@ func (p *player) learnOurs(ctx context.Context) error {
 	for _, e := range p.cfg.Timeline.Entries {
 		q.looks = append(q.looks, e.Snapshot.Look)
 	}
-	if err := p.asker.resolve(ctx, []question{q}); err != nil {
+	if err := p.asker.resolve(ctx, p.view(), []question{q}); err != nil {
 		return err
 	}
 	for _, l := range q.looks {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
+	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// reader is a source of Applications: a cluster, a folder, a simulator.
+type reader interface {
+	List(ctx context.Context, now time.Time) ([]*argocd.Application, error)
+	Get(ctx context.Context, app verdict.App, now time.Time) (*argocd.Application, error)
+}
+
+// between is what a source may offer besides: the Applications that changed
+// since the last call, oldest first, each with the moment it was delivered.
+type between interface {
+	Between() []argocd.Delivery
+}
+
+// cluster lets the daemon look through a reader.
+type cluster struct {
+	from string // for findings: "live", "folder /srv/apps"
+	reader
+}
+
+func (c cluster) List(ctx context.Context, now time.Time) (apps, passed []watchd.Snapshot, err error) {
+	if b, ok := c.reader.(between); ok {
+		for _, d := range b.Between() {
+			passed = append(passed, c.snapshot(d.App, d.At, false))
+		}
+	}
+	list, err := c.reader.List(ctx, now)
+	for _, a := range list {
+		apps = append(apps, c.snapshot(a, now, false))
+	}
+	return apps, passed, err
+}
+
+func (c cluster) Get(ctx context.Context, app verdict.App, now time.Time) (watchd.Snapshot, error) {
+	a, err := c.reader.Get(ctx, app, now)
+	if errors.Is(err, argocd.ErrNotFound) {
+		l := argocd.Absent(app, now)
+		l.Direct = true
+		return watchd.Snapshot{Look: l}, nil
+	}
+	if err != nil {
+		return watchd.Snapshot{}, err
+	}
+	return c.snapshot(a, now, true), nil
+}
+
+func (c cluster) snapshot(a *argocd.Application, at time.Time, direct bool) watchd.Snapshot {
+	return watchd.Snapshot{Look: a.Look(at, direct), Facts: a.Facts(c.from, at)}
+}

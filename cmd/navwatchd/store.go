@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/config"
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
+	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// The refs under refs/notes/nav/ (design, section 3).
+const (
+	verdictsRef = "refs/notes/nav/verdicts"
+	watchesRef  = "refs/notes/nav/watches"
+	peopleRef   = "refs/notes/nav/people"
+	statusFile  = "status.json"
+)
+
+// remote is what a store pushes to; tests put failures in between.
+type remote interface {
+	Fetch(ctx context.Context) (gitstore.RemoteRefs, error)
+	Push(ctx context.Context, ups []gitstore.RefUpdate) error
+}
+
+// store is the repository as the daemon's only store: a mirror, and the remote
+// that it is of.
+type store struct {
+	repo    *gitstore.Repo
+	remote  remote
+	watcher config.Watcher
+
+	refs             map[string]string // as of the last fetch
+	verdicts, watchs *gitstore.Notes
+}
+
+func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
+	got, err := s.remote.Fetch(ctx)
+	if err != nil {
+		return watchd.View{}, err
+	}
+	s.refs = got.Refs
+	v := watchd.View{
+		Branches: map[string]string{}, Default: strings.TrimPrefix(got.HEAD, "refs/heads/"),
+		Verdicts: got.Refs[verdictsRef], Status: got.Refs[gitstore.StatusRef],
+	}
+	for ref, id := range got.Refs {
+		if b, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+			v.Branches[b] = id
+		}
+	}
+	return v, nil
+}
+
+func (s *store) Verdicts(ctx context.Context) (map[string][]byte, bool, error) {
+	all := s.verdicts == nil
+	n, changed, err := s.repo.NotesSince(ctx, s.verdicts, verdictsRef)
+	if err != nil {
+		return nil, false, err
+	}
+	s.verdicts = n
+	return pick(n, changed), all, nil
+}
+
+func (s *store) Arrivals(ctx context.Context) (map[string][]byte, error) {
+	n, changed, err := s.repo.NotesSince(ctx, s.watchs, watchesRef)
+	if err != nil {
+		return nil, err
+	}
+	s.watchs = n
+	return pick(n, changed), nil
+}
+
+// pick gives the notes of some objects; nil for one that has none any more.
+func pick(n *gitstore.Notes, objects []string) map[string][]byte {
+	out := make(map[string][]byte, len(objects))
+	for _, o := range objects {
+		out[o], _ = n.Get(o)
+	}
+	return out
+}
+
+func (s *store) People(ctx context.Context) ([][]byte, error) {
+	n, err := s.repo.Notes(ctx, peopleRef)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
+	for _, o := range n.Objects() {
+		data, _ := n.Get(o)
+		out = append(out, data)
+	}
+	return out, nil
+}
+
+func (s *store) Status(ctx context.Context) ([]byte, error) {
+	tip := s.refs[gitstore.StatusRef]
+	if tip == "" {
+		return nil, nil
+	}
+	data, there, err := s.repo.Blob(ctx, tip, statusFile)
+	if err != nil || there {
+		return data, err
+	}
+	return nil, fmt.Errorf("%s holds no %s", gitstore.StatusRef, statusFile)
+}
+
+func (s *store) Descends(ctx context.Context, tip, from string) (bool, error) {
+	got, err := s.repo.Resolve(ctx, []string{from + "^{commit}"})
+	if err != nil || got[from+"^{commit}"].Missing {
+		return false, err
+	}
+	in, err := s.repo.Contains(ctx, []string{from}, []string{tip})
+	return in[from][tip], err
+}
+
+func (s *store) identity(at time.Time) gitstore.Identity {
+	return gitstore.Identity{Name: s.watcher.Name, Email: s.watcher.Email, When: at}
+}
+
+func (s *store) BuildRevert(ctx context.Context, r watchd.RevertOrder) (string, error) {
+	who := s.identity(r.At)
+	return s.repo.BuildRevert(ctx, r.Commit, r.Tip, r.Message, who, who, s.watcher.SigningKey)
+}
+
+// Write pushes a revert, the verdicts and the status together. Each ref moves
+// from the value of the last fetch or not at all.
+func (s *store) Write(ctx context.Context, w watchd.Write) error {
+	var ups []gitstore.RefUpdate
+	add := func(ref, id string) {
+		if id != s.refs[ref] {
+			ups = append(ups, gitstore.RefUpdate{Ref: ref, Old: s.refs[ref], New: id})
+		}
+	}
+	if w.Revert != "" {
+		ups = append(ups, gitstore.RefUpdate{Ref: "refs/heads/" + w.Branch, Old: w.Tip, New: w.Revert})
+	}
+	if len(w.Verdicts) > 0 {
+		tip, err := s.repo.WriteNotes(ctx, s.verdicts, w.Verdicts, w.Message, s.identity(w.At))
+		if err != nil {
+			return err
+		}
+		add(verdictsRef, tip)
+	}
+	if len(w.People) > 0 {
+		tip, err := s.writePeople(ctx, w)
+		if err != nil {
+			return err
+		}
+		add(peopleRef, tip)
+	}
+	if w.Status != nil {
+		tip, err := s.repo.WriteBlobCommit(ctx, map[string][]byte{statusFile: w.Status}, "nav: status", s.identity(w.At))
+		if err != nil {
+			return err
+		}
+		add(gitstore.StatusRef, tip)
+	}
+	if len(ups) == 0 {
+		return nil
+	}
+	return outcome(s.remote.Push(ctx, ups))
+}
+
+// writePeople appends lines to the note that holds what people said of the
+// whole repository: it stands on the empty tree, which every repository has.
+func (s *store) writePeople(ctx context.Context, w watchd.Write) (string, error) {
+	object, err := s.repo.EmptyTree(ctx)
+	if err != nil {
+		return "", err
+	}
+	n, err := s.repo.Notes(ctx, peopleRef)
+	if err != nil {
+		return "", err
+	}
+	old, _ := n.Get(object)
+	note := append([]byte(nil), old...)
+	for _, l := range w.People {
+		note = append(note, verdict.PeopleLine(l).Line()+"\n"...)
+	}
+	return s.repo.WriteNotes(ctx, n, map[string][]byte{object: note}, w.Message, s.identity(w.At))
+}
+
+// outcome says in the daemon's words what became of a push.
+func outcome(err error) error {
+	for _, pair := range [][2]error{
+		{gitstore.ErrNoAtomic, watchd.ErrNoAtomic},
+		{gitstore.ErrStale, watchd.ErrStale},
+		{gitstore.ErrUnknown, watchd.ErrUnknown},
+		{gitstore.ErrRefused, watchd.ErrRefused},
+	} {
+		if errors.Is(err, pair[0]) {
+			if pair[1] == watchd.ErrNoAtomic {
+				return fmt.Errorf("%w: %w: %w", watchd.ErrRefused, pair[1], err)
+			}
+			return fmt.Errorf("%w: %w", pair[1], err)
+		}
+	}
+	return err
+}
