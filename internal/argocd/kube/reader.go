@@ -44,6 +44,7 @@ type Reader struct {
 	timeout time.Duration
 	now     func() time.Time
 	changed chan struct{}
+	passed  passed
 	running sync.WaitGroup
 }
 

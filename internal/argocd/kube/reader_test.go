@@ -111,6 +111,35 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// Between gives each state that was delivered, also those that the cache has
+// forgotten, once.
+func TestBetween(t *testing.T) {
+	s := newServer(t)
+	s.put(application("argocd", "web", "1"))
+	r := run(t, s, kube.Config{Now: (&clock{}).now})
+	until(t, r, "the watch", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return r.Synced() && len(s.watchers) == 1 })
+	s.put(application("argocd", "web", "2"))
+	s.put(application("argocd", "web", "3"))
+	s.put(application("argocd", "api", "1"))
+	var got []string
+	until(t, r, "three states", func() bool {
+		for _, d := range r.Between() {
+			l := d.App.Look(d.At, false)
+			got = append(got, l.App.Name+"@"+l.Compared[0].Rev)
+			if !d.At.Equal(start) {
+				t.Errorf("delivered at %v, the clock says %v", d.At, start)
+			}
+		}
+		return len(got) >= 3
+	})
+	if d := cmp.Diff([]string{"web@2", "web@3", "api@1"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if again := r.Between(); len(again) != 0 {
+		t.Errorf("%d states a second time", len(again))
+	}
+}
+
 func TestReadsOnly(t *testing.T) {
 	s := newServer(t)
 	r := run(t, s, kube.Config{Namespaces: []string{"team", "argocd", "team"}})

@@ -41,9 +41,9 @@ func newView(r *Reader, namespace string) (*view, error) {
 	if err := v.informer.SetWatchErrorHandlerWithContext(v.failed); err != nil {
 		return nil, fmt.Errorf("configuring the cluster's cache: %w", err)
 	}
-	_, err := v.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { r.signal() },
-		UpdateFunc: func(any, any) { r.signal() },
+	_, err := v.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    r.added,
+		UpdateFunc: r.updated,
 		DeleteFunc: func(any) { r.signal() },
 	})
 	if err != nil {
