@@ -42,12 +42,13 @@ func environments(from []string, hook bool) (neutral, own []string) {
 	both := []string{
 		"LC_ALL=C", "LANGUAGE=", "GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_REPLACE_OBJECTS=1", // anybody may push refs/replace/*
-		"GIT_LITERAL_PATHSPECS=1",  // a path is a path, whatever it contains
-		"GIT_OPTIONAL_LOCKS=0",
 	}
 	neutral = append(neutral, both...)
-	// A reflog wants a name; without one git guesses from the host.
-	neutral = append(neutral, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+	// These would also reach the hooks of a server on this machine, so they stand
+	// here alone. A path is a path, whatever it contains; and a reflog wants a
+	// name, without which git guesses from the host.
+	neutral = append(neutral, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_COMMITTER_NAME=nav-watchdog", "GIT_COMMITTER_EMAIL=nav-watchdog@localhost")
 	return neutral, append(own, both...)
 }

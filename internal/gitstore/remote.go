@@ -51,7 +51,7 @@ type RemoteRefs struct {
 }
 
 // The namespaces that a mirror holds, under the same names as the remote.
-var mirrored = []string{"refs/heads/", "refs/tags/", "refs/notes/nav/"}
+func mirrored() []string { return []string{"refs/heads/", "refs/tags/", "refs/notes/nav/"} }
 
 // Fetch makes the repository a mirror of the remote's branches, tags and
 // refs/notes/nav/*: what was rewritten there is rewritten here, what was deleted
@@ -70,18 +70,17 @@ func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
 	if err != nil {
 		return RemoteRefs{}, err
 	}
-	args := []string{
-		"fetch", "--quiet", "--force", "--prune", "--no-tags", "--atomic", "--no-write-fetch-head",
-		"--no-auto-maintenance", "--no-recurse-submodules", "--no-show-forced-updates",
-		"--end-of-options", m.url,
+	if err := m.fetchAll(ctx); err != nil {
+		// One transaction cannot make dev/x while dev still is there, so what is
+		// gone goes first.
+		if gone, lookErr := m.dropGone(ctx); lookErr != nil || !gone {
+			return RemoteRefs{}, err
+		}
+		if err := m.fetchAll(ctx); err != nil {
+			return RemoteRefs{}, err
+		}
 	}
-	for _, space := range mirrored {
-		args = append(args, "+"+space+"*:"+space+"*")
-	}
-	if _, err := m.repo.output(ctx, m.command(args...)); err != nil {
-		return RemoteRefs{}, err
-	}
-	refs, err := m.repo.Refs(ctx, mirrored...)
+	refs, err := m.repo.Refs(ctx, mirrored()...)
 	if err != nil {
 		return RemoteRefs{}, err
 	}
@@ -96,12 +95,45 @@ func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
 	return RemoteRefs{Refs: refs, HEAD: head}, nil
 }
 
-// list asks for refs of the remote by name, and for the branch of HEAD if that
-// is asked for too.
+func (m *Remote) fetchAll(ctx context.Context) error {
+	args := []string{
+		"fetch", "--quiet", "--force", "--prune", "--no-tags", "--atomic", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--no-recurse-submodules", "--end-of-options", m.url,
+	}
+	for _, space := range mirrored() {
+		args = append(args, "+"+space+"*:"+space+"*")
+	}
+	_, err := m.repo.output(ctx, m.command(args...))
+	return err
+}
+
+// dropGone deletes what the remote does not have any more, and says whether
+// there was something.
+func (m *Remote) dropGone(ctx context.Context) (bool, error) {
+	there, _, err := m.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	here, err := m.repo.Refs(ctx, mirrored()...)
+	if err != nil {
+		return false, err
+	}
+	var ups []RefUpdate
+	for name, id := range here {
+		if there[name] == "" {
+			ups = append(ups, RefUpdate{Ref: name, Old: id})
+		}
+	}
+	return len(ups) > 0, m.repo.UpdateRefs(ctx, ups...)
+}
+
+// list asks for refs of the remote by name (without names: for all), and for the
+// branch of HEAD if that is asked for too.
 func (m *Remote) list(ctx context.Context, names ...string) (refs map[string]string, head string, err error) {
 	if m.err != nil {
 		return nil, "", m.err
 	}
+	// No --exit-code: that the remote has none of them is an answer.
 	args := append([]string{"ls-remote", "--quiet", "--symref", "--end-of-options", m.url}, names...)
 	out, err := m.repo.output(ctx, m.command(args...))
 	if err != nil {
@@ -117,7 +149,7 @@ func (m *Remote) list(ctx context.Context, names ...string) (refs map[string]str
 		case symbolic && name == "HEAD":
 			head = target
 		case symbolic:
-		case contains(names, name): // git takes names as the ends of names
+		case len(names) == 0, contains(names, name): // git takes names as the ends of names
 			refs[name] = id
 		}
 	}
