@@ -160,7 +160,7 @@ func printReplay(w io.Writer, r *watchd.Replay) error {
 	fmt.Fprintf(&b, "\n%s\n", exit.Printable(r.State.Headline()))
 	switch {
 	case r.WouldRevert:
-		b.WriteString("a revert would have been pushed\n")
+		fmt.Fprintf(&b, "%s\n", exit.Printable(r.WouldDo))
 	case len(r.State.Gates) > 0:
 		b.WriteString("no revert would have been pushed\n")
 	}
@@ -183,6 +183,7 @@ type replayJSON struct {
 	Reason      string              `json:"reason"`
 	Headline    string              `json:"headline"`
 	WouldRevert bool                `json:"would_revert"`
+	WouldDo     string              `json:"would_do"`
 	Recovery    string              `json:"recovery"`
 	Gates       map[string]gateJSON `json:"gates"`
 	Events      []eventJSON         `json:"events"`
@@ -204,7 +205,7 @@ func printReplayJSON(w io.Writer, r *watchd.Replay) error {
 	out := replayJSON{
 		Version: 1, App: s.Watch.App.String(), Commit: s.Watch.Commit,
 		Verdict: string(s.Verdict), Reason: s.Reason.String(), Headline: s.Headline(),
-		WouldRevert: r.WouldRevert, Recovery: string(r.Recovery),
+		WouldRevert: r.WouldRevert, WouldDo: r.WouldDo, Recovery: string(r.Recovery),
 		Gates: map[string]gateJSON{}, Events: []eventJSON{}, Assumed: r.Assumed,
 	}
 	for _, g := range s.Gates {

@@ -19,6 +19,10 @@ type asker struct {
 	contains map[[2]string]bool
 	paths    map[string][]string
 
+	standing     map[string]standing // by commit, at the tip looked at last
+	between      [2]string
+	touchedPaths map[string]bool
+
 	// missed are revisions that were no commit here when the branches stood as
 	// they do: they are not asked about again before something was fetched.
 	missed map[string]bool
@@ -28,7 +32,7 @@ type asker struct {
 func newAsker(git History, names []string) *asker {
 	return &asker{
 		git: git, names: names, ours: map[string]bool{}, peeled: map[string]string{},
-		contains: map[[2]string]bool{}, paths: map[string][]string{}, missed: map[string]bool{},
+		contains: map[[2]string]bool{}, paths: map[string][]string{}, missed: map[string]bool{}, standing: map[string]standing{},
 	}
 }
 

@@ -230,12 +230,43 @@ func (a *asker) revertedBy(ctx context.Context, commit, tip string) (string, err
 	return found, err
 }
 
+// standing is what was found out about a commit at a tip.
+type standing struct {
+	tip   string
+	taken verdict.Reason
+}
+
 // takenBack tells whether the branch no longer has what the commit did: a
-// revert whose paths really changed, or a tree that was restored.
+// revert whose paths really changed, or a tree that was restored. When the tip
+// moves, Git is asked about the new commits once for all watches, and only the
+// watches whose paths they touch are looked at again.
 func (a *asker) takenBack(ctx context.Context, commit, tip string) (verdict.Reason, error) {
 	if tip == "" || tip == commit {
 		return verdict.Reason{}, nil
 	}
+	if was, known := a.standing[commit]; known {
+		if was.tip == tip {
+			return was.taken, nil
+		}
+		if was.taken.IsZero() {
+			touched, err := a.touched(ctx, was.tip, tip)
+			if err != nil {
+				return verdict.Reason{}, err
+			}
+			if !anyIn(a.paths[commit], touched) {
+				a.standing[commit] = standing{tip: tip}
+				return verdict.Reason{}, nil
+			}
+		}
+	}
+	taken, err := a.findTaken(ctx, commit, tip)
+	if err == nil {
+		a.standing[commit] = standing{tip, taken}
+	}
+	return taken, err
+}
+
+func (a *asker) findTaken(ctx context.Context, commit, tip string) (verdict.Reason, error) {
 	st, err := a.git.Standing(ctx, commit, tip)
 	if err != nil || st.Root || !st.Gone {
 		return verdict.Reason{}, err
@@ -250,4 +281,33 @@ func (a *asker) takenBack(ctx context.Context, commit, tip string) (verdict.Reas
 		return verdict.Reason{Code: "restored", Detail: "all its paths are what they were before it"}, nil
 	}
 	return verdict.Reason{}, nil
+}
+
+// touched lists the paths that commits between two tips changed; the last
+// answer is kept, because every watch asks the same.
+func (a *asker) touched(ctx context.Context, from, to string) (map[string]bool, error) {
+	if a.between == [2]string{from, to} {
+		return a.touchedPaths, nil
+	}
+	changes, err := a.git.Changes(ctx, []string{to}, []string{from})
+	if err != nil {
+		return nil, fmt.Errorf("listing what changed between two tips: %w", err)
+	}
+	paths := map[string]bool{}
+	for _, c := range changes {
+		for _, p := range c.Paths {
+			paths[p] = true
+		}
+	}
+	a.between, a.touchedPaths = [2]string{from, to}, paths
+	return paths, nil
+}
+
+func anyIn(paths []string, set map[string]bool) bool {
+	for _, p := range paths {
+		if set[p] {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package watchd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -219,6 +220,9 @@ func (p *player) conclude(ctx context.Context, i int, s verdict.State, o verdict
 	if next.Revert {
 		if i == 0 {
 			p.out.WouldRevert = true
+			p.out.WouldDo = fmt.Sprintf("a revert of %s would have been pushed to %s on %s, putting back %s",
+				s.Watch.Commit, s.Branch, p.tip, strings.Join(o.Git.Paths, ", "))
+			p.say(now, "%s", p.out.WouldDo)
 			p.revert = &after
 		}
 		after = verdict.CloseHeld(after, now)

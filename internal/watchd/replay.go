@@ -36,6 +36,7 @@ type Transition struct {
 type Replay struct {
 	State       verdict.State
 	WouldRevert bool
+	WouldDo     string // what the revert would have done
 	Recovery    verdict.Recovery
 	RecoveryWhy verdict.Reason
 	Transitions []Transition

@@ -107,8 +107,13 @@ func (m *machine) identity(j Judgement, o Observation) bool {
 		}
 		return true
 	case j.Unwatchable:
-		if m.direct(o) {
+		if !m.direct(o) {
+			return true
+		}
+		if s.Track.OnBranch.IsZero() {
 			m.decide(Unwatchable, j.Reason)
+		} else { // it could be watched, and somebody changed its sources
+			m.decide(Inconclusive, Reason{"source-changed", j.Reason.String()})
 		}
 		return true
 	}
@@ -125,6 +130,7 @@ func (m *machine) branch(j Judgement, o Observation) bool {
 		m.wait(j.Reason)
 		return true
 	}
+	followed := s.Branch
 	s.Branch = j.Branch
 	if !j.Note.IsZero() && !m.told(j.Note.Detail) {
 		s.event(o.Look.At, "note", j.Note.Detail)
@@ -136,6 +142,11 @@ func (m *machine) branch(j Judgement, o Observation) bool {
 		t.OnBranch, t.ReachUsed, t.live.lastReach = o.Look.At, 0, time.Time{}
 		s.event(o.Look.At, "landed", "branch="+j.Branch)
 	case on == Yes:
+	case on == No && !t.OnBranch.IsZero() && followed != j.Branch:
+		if m.direct(o) {
+			m.decide(Inconclusive, Reason{"source-changed", "it followed " + clip(followed) + ", now " + clip(j.Branch)})
+		}
+		return true
 	case on == No && !t.OnBranch.IsZero():
 		m.decide(Superseded, Reason{"branch-rewritten", j.Branch + " no longer contains the commit"})
 		return true

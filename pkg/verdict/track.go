@@ -89,7 +89,6 @@ func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
 			return
 		}
 	}
-	t.observeDeployed(o)
 	if !j.Determinate {
 		t.live.stableFrom = time.Time{}
 		return
@@ -122,6 +121,7 @@ func (t *Track) observeReach(j Judgement, o Observation, poll time.Duration) {
 	}
 	if j.Reached {
 		t.ReachedAt, t.ReachedBy, t.Revision = o.Look.At, j.ReachedBy, j.Revision
+		t.Deployed = t.deployed(o.Look.Operation)
 		t.ReachedOp, t.ReachedHist = o.Look.Operation.StartedAt, -1
 		if o.Look.History != nil {
 			t.ReachedHist = o.Look.History.ID
@@ -136,19 +136,18 @@ func (t *Track) observeReach(j Judgement, o Observation, poll time.Duration) {
 	t.count(&t.ReachUsed, &t.live.lastReach, o, poll)
 }
 
-// observeDeployed notes whether anything was deployed for the revision by
-// which the commit was reached: nothing means nothing-to-deploy.
-func (t *Track) observeDeployed(o Observation) {
+// deployed tells, when the commit was just reached, whether an operation of any
+// kind carried the revision by which it was: none means nothing-to-deploy.
+func (t *Track) deployed(op Operation) bool {
 	if t.ReachedBy != bySynced {
-		t.Deployed = true
-		return
+		return true
 	}
-	op := o.Look.Operation
-	if op.Present && !op.DryRun && op.StartedAt.After(t.ReachedOp) {
-		for _, r := range op.Revisions {
-			t.Deployed = t.Deployed || (r.Rev == t.Revision && r.Rev != "")
+	for _, r := range op.Revisions {
+		if op.Present && !op.DryRun && r.Rev == t.Revision && r.Rev != "" {
+			return true
 		}
 	}
+	return false
 }
 
 // observeRevision keeps what the compared revision has shown so far: whether
