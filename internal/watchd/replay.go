@@ -247,11 +247,14 @@ func (p *player) watches(ctx context.Context) error {
 func watchOf(t trailer.Watch, commit string) (verdict.Watch, error) {
 	w := verdict.Watch{
 		Commit: commit, Deadline: t.Deadline, Reach: t.Reach, Stable: t.Stable,
-		Mode: verdict.Mode(t.Mode), Expect: t.Expect, Unsupported: t.Unsupported,
+		Mode: verdict.Mode(t.Mode), Expect: t.Expect,
 	}
 	name := t.App
-	if name == "" {
-		name = t.AppSet
+	switch { // mode=propose is judged, and its gate `mode` holds
+	case t.AppSet != "":
+		name, w.Unsupported = t.AppSet, "appset"
+	case len(t.Probes) > 0:
+		w.Unsupported = "probe"
 	}
 	app, err := verdict.ParseApp(name)
 	w.App = app
