@@ -1,0 +1,63 @@
+# Everything CI runs (.ci/run), one target each. GO and GOLANGCI_LINT may be set.
+GO            ?= go
+GOLANGCI_LINT ?= golangci-lint
+VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo v0.0.0-dev)
+FUZZTIME      ?= 30s
+BENCHTIME     ?= 1s
+PUSHES        ?= 15
+
+.DEFAULT_GOAL := build
+.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push cover drill check clean
+
+build: ## the three programs, in bin/
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/...
+
+test: ## every test
+	$(GO) test ./...
+
+short: ## the tests that are quick
+	$(GO) test -short ./...
+
+race: ## every test, with the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+vet:
+	$(GO) vet ./...
+
+lint: ## golangci-lint, and why each linter is on: .golangci.yml
+	$(GOLANGCI_LINT) run ./...
+
+fmt: ## fails if gofmt would change a file
+	@out=$$(gofmt -l cmd hooks internal pkg) || exit 1; \
+	if [ -n "$$out" ]; then echo "gofmt would change:" >&2; echo "$$out" >&2; exit 1; fi
+
+fuzz: ## the seeds and what fuzzing once found, as tests
+	$(GO) test -run '^Fuzz' ./...
+
+fuzz-explore: ## every fuzz target for FUZZTIME
+	@set -e; for p in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for f in $$(grep -h '^func Fuzz' $$p/*_test.go | sed 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/'); do \
+			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; done
+
+bench: bench-go bench-push ## what it costs; nothing is asserted
+
+bench-go:
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem ./...
+
+bench-push: ## cpu of a push with our hooks against one with a bare git log
+	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES)
+
+cover: ## coverage by function, in cover.out
+	$(GO) test -coverpkg ./... -coverprofile cover.out ./...
+	$(GO) tool cover -func cover.out | tail -1
+
+drill: ## the game day, simulated
+	$(GO) run ./cmd/navwatchd drill
+
+check: fmt vet ## what a change must pass before it is pushed
+	$(GO) mod tidy -diff
+	$(MAKE) lint test
+
+clean:
+	rm -rf bin cover.out
