@@ -29,6 +29,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -53,14 +54,19 @@ type Reader struct {
 func (r *Reader) Start(ctx context.Context) {
 	for _, v := range r.views {
 		r.running.Go(func() { v.informer.RunWithContext(ctx) })
+		r.running.Go(func() {
+			if cache.WaitForCacheSync(ctx.Done(), v.informer.HasSynced) {
+				r.signal() // an empty list brings no other
+			}
+		})
 	}
 }
 
 // Wait returns when everything that Start began has ended.
 func (r *Reader) Wait() { r.running.Wait() }
 
-// Changed is written to when an Application changed or reading failed. Several
-// changes may be one signal; it is a reason to look, not a queue.
+// Changed is written to when an Application changed, a namespace was listed for
+// the first time, or reading failed. Several changes may be one signal; it is a reason to look, not a queue.
 func (r *Reader) Changed() <-chan struct{} { return r.changed }
 
 func (r *Reader) signal() {

@@ -111,6 +111,24 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// Whoever waits for the first list is woken, also if it is empty.
+func TestFirstListSignals(t *testing.T) {
+	s := newServer(t)
+	r := run(t, s, kube.Config{})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for !r.Synced() {
+		select {
+		case <-r.Changed():
+		case <-ctx.Done():
+			t.Fatal("nothing tells that the first list is there")
+		}
+	}
+	if apps, err := r.List(context.Background(), time.Now()); err != nil || len(apps) != 0 {
+		t.Errorf("an empty cluster lists %v, %v", apps, err)
+	}
+}
+
 // Between gives each state that was delivered, also those that the cache has
 // forgotten, once.
 func TestBetween(t *testing.T) {

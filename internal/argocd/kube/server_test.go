@@ -256,7 +256,9 @@ func (s *apiServer) watch(w http.ResponseWriter, r *http.Request, namespace stri
 		case <-r.Context().Done():
 			return
 		case e := <-me.events:
-			fmt.Fprintln(w, e)
+			if _, err := fmt.Fprintln(w, e); err != nil {
+				return
+			}
 			flush.Flush()
 			if strings.HasPrefix(e, `{"object":{"apiVersion":"v1","code":410`) {
 				return
