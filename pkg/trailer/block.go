@@ -148,13 +148,12 @@ func blockEnd(b []byte) int {
 	return end
 }
 
-// titleEnd is the offset of the first blank line, comments left aside: nothing
-// above it is a trailer.
+// titleEnd is the offset of the first blank line: nothing above it is a trailer.
 func titleEnd(b []byte) int {
 	i := 0
 	for i < len(b) {
 		next := nextLine(b, i)
-		if b[i] != comment && isBlank(b[i:next]) {
+		if isBlank(b[i:next]) {
 			break
 		}
 		i = next

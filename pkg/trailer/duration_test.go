@@ -29,6 +29,8 @@ func TestParseDuration(t *testing.T) {
 		{in: "9223372036", want: 9223372036 * time.Second},
 		{in: "9223372037", err: "is too long"},
 		{in: "9223372036s1s", err: "is too long"},
+		{in: "9223372037s9223372037s", err: "is too long"},
+		{in: "9223372036s18446744073s", err: "is too long"},
 		{in: "2562048h", err: "is too long"},
 		{in: "99999999999999999999", err: "is too long"},
 		{in: "1.5", err: "is not a whole number of seconds"},

@@ -101,6 +101,8 @@ func TestLintFields(t *testing.T) {
 		{"app=web expect=probe:", "3:23 expect-unknown"},
 		{"app=web expect=probe:a,probe:a", "3:23 expect-unknown"},
 		{"app=web expect=probe:A", "3:23 expect-unknown"},
+		{"app=web expect=" + manyProbes(17), "3:23 expect-unknown"},
+		{"app=web expect=" + manyProbes(16), "3:1 not-supported"},
 		{"app=web expect=Healthy,probe:smoke", "3:1 not-supported"},
 		{"app=web mode=propose", "3:1 not-supported"},
 		{"appset=web", "3:1 not-supported"},
@@ -116,6 +118,14 @@ func TestLintFields(t *testing.T) {
 			t.Errorf("%.70q\n  got: %s\n want: %s", c.value, got, c.want)
 		}
 	}
+}
+
+func manyProbes(n int) string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("probe:p%d", i))
+	}
+	return strings.Join(names, ",")
 }
 
 // TestLintCommit has the rules about all trailers of a commit.
@@ -201,6 +211,8 @@ func TestLintOutside(t *testing.T) {
 		{"fenced and indented", body + "  ```\n" + ours + "  ```\n", ""},
 		{"fence closed by a longer one", body + "```\n" + ours + "`````\n", ""},
 		{"fence not closed by a shorter one", body + "````\n" + ours + "```\n", "6:1 outside-block"},
+		{"fence not closed by one with a word", body + "```\n" + ours + "``` text\n", "6:1 outside-block"},
+		{"fence in a fence", body + "````\n```\n" + ours + "```\n" + ours + "````\n", ""},
 		{"fence never closed", body + "```\n" + ours, "6:1 outside-block"},
 		{"below a fence", body + "```\nx\n```\n\n" + ours + "\nend\n", "9:1 outside-block"},
 		{"in a list with dashes", body + "- Nav-Watchdog: app=web\n- other\n", ""},
@@ -208,6 +220,7 @@ func TestLintOutside(t *testing.T) {
 
 		{"squash", squash + ours, "10:5 squash-lost"},
 		{"squash, quoted", "T\n\nSquashed commit of the following:\n\n> " + ours, "5:3 squash-lost"},
+		{"squash, fenced", "T\n\nSquashed commit of the following:\n\n```\n" + ours + "```\n\nend\n", "6:1 squash-lost"},
 		{"squash, at the first column", "T\n\nSquashed commit of the following:\n\n" + ours + "\nend\n", "5:1 squash-lost"},
 		{"squash, and a real one", squash + ours + "\nNav-Watchdog: app=api\n", "10:5 squash-lost"},
 		{"above the squash", "T\n\n    " + ours + "\nSquashed commit of the following:\n\nx\n", ""},
@@ -237,6 +250,11 @@ func TestLintStray(t *testing.T) {
 		{"title", "T\n" + ours, "git reads no trailer here: the message is one paragraph, and its first paragraph is the title", "leave a blank line above the trailer"},
 		{"title of more", "T\n" + ours + "\nbody\n", "git reads no trailer here: the first paragraph is the title", "move it to the last paragraph of the message"},
 		{"last", "T\n\n" + ours + "\nbody\n", "git reads no trailer here: only the last paragraph can hold trailers, and that starts on line 5", "move it to the last paragraph, without a blank line between trailers"},
+		{"NUL", "T\n\n" + signed + "\x00\n" + ours, "git reads no trailer here: a NUL byte above it ends the message", "remove the NUL byte"},
+		{"cut", "T\n\n" + signed + "\n" + cutLine + ours, "git reads no trailer here: it stands below the cut line on line 5", "move it above the cut line"},
+		{"folded", "T\n\n" + signed + " " + ours, "git reads no trailer here: indented, the line belongs to the value of \"Signed-off-by\" on line 3", "start the line at the first column"},
+		{"text in a block", "T\n\n " + ours + signed, "git reads no trailer here: indented, the line is text in the trailer block", "start the line at the first column"},
+		{"squash", "T\n\n* a\n\n" + ours + "\n* b\n", "git reads no trailer here: it belongs to a commit in the list on line 3, and is lost by the squash", "move it to the last paragraph of the message, at the first column"},
 		{"escaped", "T\n\n\x1b[2Jx\u202e\xff" + strings.Repeat("y", 100) + "\n" + ours, `git reads no trailer here: line 3, "\x1b[2Jx\u202e` + strings.Repeat("y", 51) + `"..., is no trailer, so the whole paragraph is text to git`, "put a blank line between line 3 and the trailers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

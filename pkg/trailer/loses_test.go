@@ -11,7 +11,7 @@ import (
 // far as git does it alone: each message in history must have the watch, or a
 // finding must say that it is lost.
 func TestWhatLosesIt(t *testing.T) {
-	dir := newRepo(t)
+	dir, line := newRepo(t), strings.TrimSpace(ours)
 	run := func(args ...string) { t.Helper(); git(t, dir, nil, nil, args...) }
 	check := func(what string, watches int, findings string) {
 		t.Helper()
@@ -30,8 +30,6 @@ func TestWhatLosesIt(t *testing.T) {
 		run("add", file)
 		run(append([]string{"commit", "-q"}, args...)...)
 	}
-	line := strings.TrimSpace(ours)
-
 	commit("base", "-m", "base")
 	run("branch", "-M", "main")
 	commit("a", "-m", "T", "-m", line)
