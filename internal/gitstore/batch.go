@@ -131,7 +131,7 @@ func (b *batch) each(names []string, limit int64, fn func(i int, o object) error
 		}
 		if err != nil {
 			_ = b.in.Close() // lets the writer go
-			<-sent
+			_ = <-sent       // what it met is a consequence
 			return err
 		}
 	}

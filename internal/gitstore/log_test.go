@@ -59,7 +59,7 @@ func TestLog(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	seen := 0
-	if err := g.Log(context.Background(), []string{merge}, nil, func(gitstore.Commit) error { seen++; return stop }); err != stop || seen != 1 {
+	if err := g.Log(context.Background(), []string{merge}, nil, func(gitstore.Commit) error { seen++; return stop }); !errors.Is(err, stop) || seen != 1 {
 		t.Errorf("stopped with %v after %d", err, seen)
 	}
 	for _, bad := range []string{"-x", "--output=x", "^" + one, "", "a\nb", strings.Repeat("0", 40), "nope"} {

@@ -134,7 +134,7 @@ func TestNotesRoundTrip(t *testing.T) {
 	if got := r.Git("log", "-1", "--format=%P %an %ce %s %at", tip); got != n.Tip+" watcher watcher@example.com nav: two 1767229200" {
 		t.Errorf("commit = %q", got)
 	}
-	n = agree(t, r, g)
+	agree(t, r, g)
 	if got := r.Git("notes", "--ref=nav/verdicts", "show", two); got != "by us" {
 		t.Errorf("git notes show: %q", got)
 	}
@@ -267,7 +267,7 @@ func TestNotesWithTwoPaths(t *testing.T) {
 	}
 	tip := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{trapped: []byte("only\n")}, "x", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
-	if n = agree(t, r, g); r.Git("notes", "--ref=nav/verdicts", "show", trapped) != "only" {
+	if agree(t, r, g); r.Git("notes", "--ref=nav/verdicts", "show", trapped) != "only" {
 		t.Error("the second path is still there")
 	}
 	if paths := r.Git("ls-tree", "-r", "--name-only", notesRef); strings.Count(strings.ReplaceAll(paths, "/", ""), trapped) != 1 {

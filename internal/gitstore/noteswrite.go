@@ -104,7 +104,8 @@ func (r *Repo) AppendNotesFunc(ctx context.Context, ref string, lines map[string
 		if errors.Is(err, ErrRefused) {
 			refused++
 		}
-		if err == nil || refused == maxRefusals || race == maxRaces || !(errors.Is(err, ErrStale) || errors.Is(err, ErrRefused)) {
+		again := errors.Is(err, ErrStale) || errors.Is(err, ErrRefused)
+		if !again || refused == maxRefusals || race == maxRaces {
 			break
 		}
 		if waitErr := pause(ctx, race); waitErr != nil {

@@ -66,7 +66,7 @@ func (p *pack) write(ctx context.Context) error {
 
 func (r *Repo) objectID(kind string, data []byte) string {
 	h := r.newHash()
-	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
+	h.Write(fmt.Appendf(nil, "%s %d\x00", kind, len(data)))
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }
