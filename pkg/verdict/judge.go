@@ -143,9 +143,20 @@ func (j *Judgement) reach(o Observation, rel relevance) {
 		j.Reached, j.ReachedBy, j.Revision = true, byOperation, opRev
 	case inHistory == Yes:
 		j.Reached, j.ReachedBy, j.Revision = true, byHistory, historyRev
-	case j.Seen == Yes && j.Synced:
+	case j.Seen == Yes && j.Synced && !wipesOut(l):
 		j.Reached, j.ReachedBy, j.Revision = true, bySynced, rev
 	}
+}
+
+// wipesOut: automated sync refused to prune everything there is (row 19 of the
+// table): what looks like leftovers only was never applied.
+func wipesOut(l Look) bool {
+	for _, c := range l.Conditions {
+		if c.Type == "SyncError" && l.SyncStatus == OutOfSync {
+			return true
+		}
+	}
+	return false
 }
 
 // effectivelySynced is R9: what is only left over because pruning is off does

@@ -26,8 +26,8 @@ func TestChanged(t *testing.T) {
 	}
 	want := map[verdict.ObjectID]verdict.Tri{
 		{Group: "apps", Kind: "Deployment", Namespace: "demo", Name: "web"}: verdict.Yes,
-		{Kind: "ConfigMap", Name: "gone"}:                                    verdict.Yes,
-		{Kind: "Service", Name: "same"}:                                      verdict.No,
+		{Kind: "ConfigMap", Name: "gone"}:                                   verdict.Yes,
+		{Kind: "Service", Name: "same"}:                                     verdict.No,
 	}
 	if diff := cmp.Diff(want, Changed(before, after)); diff != "" {
 		t.Error(diff)
