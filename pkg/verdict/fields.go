@@ -25,7 +25,7 @@ var fields = []field{
 	{"Nav-Branch", one(func(s State) string { return escapeWord(s.Branch) }), func(s *State, v string) (err error) { s.Branch, err = unescapeWord(v); return err }},
 	{"Nav-Policy", one(func(s State) string { return s.Policy }), func(s *State, v string) error { return readID(&s.Policy, v) }},
 	{"Nav-Verdict", one(func(s State) string { return string(s.Verdict) }), readVerdict},
-	{"Nav-Reason", one(func(s State) string { return s.Reason.String() }), func(s *State, v string) error { s.Reason = readReason(v); return nil }},
+	{"Nav-Reason", one(func(s State) string { return writeReason(s.Reason) }), func(s *State, v string) (err error) { s.Reason, err = readReason(v); return err }},
 	{"Nav-Cause", one(func(s State) string { return clip(s.Cause) }), func(s *State, v string) error { s.Cause = v; return nil }},
 	{"Nav-Queued", one(func(s State) string { return when(s.Watch.Queued) }), func(s *State, v string) (err error) { s.Watch.Queued, err = readTime(v); return err }},
 	{"Nav-Decided", one(func(s State) string { return when(s.Decided) }), func(s *State, v string) (err error) { s.Decided, err = readTime(v); return err }},
@@ -102,9 +102,16 @@ func readVerdict(s *State, v string) error {
 	return fmt.Errorf("verdict %q is not known", v)
 }
 
-func readReason(v string) Reason {
+// writeReason keeps the code one word, whatever it was made of (a health comes
+// from the cluster), and the detail one line.
+func writeReason(r Reason) string {
+	return strings.TrimRight(escapeWord(r.Code)+" "+clip(r.Detail), " ")
+}
+
+func readReason(v string) (Reason, error) {
 	code, detail, _ := strings.Cut(v, " ")
-	return Reason{code, detail}
+	code, err := unescapeWord(code)
+	return Reason{code, detail}, err
 }
 
 func writeReached(t Track) string {

@@ -77,7 +77,13 @@ func Judge(w Watch, o Observation) Judgement {
 	}
 	rel, why, final := o.Git.relevant(l)
 	if !why.IsZero() {
-		j.Reason, j.Unwatchable, j.Counts = why, final, !final
+		j.Reason, j.Unwatchable = why, final
+		if !final {
+			j.Counts = o.indeterminate().IsZero()
+			if why := failure(l); !why.IsZero() {
+				j.Reason = why
+			}
+		}
 		return j
 	}
 	j.Branch, j.Note = rel.branch, rel.note
@@ -130,6 +136,9 @@ func (j *Judgement) reach(o Observation, rel relevance) {
 		j.Seen = Unknown // the comparison failed, or was of other sources
 	}
 	inOp, opRev := o.Git.contain(op.Revisions, rel.sources)
+	if op.blocked() && !op.HasResult {
+		inOp = No
+	}
 	j.Attempted = op.Full() && inOp == Yes
 	failed := inOp == Yes && op.Full()
 	j.OpFailed = failed && (op.Phase == PhaseFailed || op.Retrying())
@@ -299,13 +308,21 @@ func unknownRevision(l Look, a Answers, rel relevance) Reason {
 	return Reason{"no-revision", ""}
 }
 
-// notReached says why a commit is not reached yet (R14, R15, R16).
-func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
-	op := l.Operation
+// failure is the condition for which Argo CD could not compare.
+func failure(l Look) Reason {
 	for _, c := range l.Conditions {
 		if c.Failure() && c.Type != "SyncError" {
 			return Reason{conditionCode(c.Type), clip(c.Message)}
 		}
+	}
+	return Reason{}
+}
+
+// notReached says why a commit is not reached yet (R14, R15, R16).
+func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
+	op := l.Operation
+	if why := failure(l); !why.IsZero() {
+		return why
 	}
 	if seen == Unknown {
 		if l.SyncStatus == SyncUnknown {
@@ -313,11 +330,10 @@ func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
 		}
 		return unknownRevision(l, a, rel)
 	}
-	blocked := strings.Contains(op.Message, "blocked by sync window")
 	running := op.Requested || op.Phase == PhaseRunning
 	_, rev := a.contain(op.Revisions, rel.sources)
 	switch {
-	case blocked:
+	case op.blocked():
 		return Reason{"sync-window", clip(op.Message)}
 	case running && rev != "":
 		return Reason{"operation-older", fmt.Sprintf("an operation for %s is in progress", short(rev))}
@@ -372,4 +388,19 @@ func isBidi(r rune) bool {
 	return (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) || r == 0x200e || r == 0x200f
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// The times that a note can hold. A cluster may say anything; what lies outside
+// would be written in a form that nobody can read back.
+var (
+	firstTime = time.Unix(0, 0)
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+func stamp(t time.Time) string {
+	switch {
+	case t.Before(firstTime):
+		t = firstTime
+	case t.After(lastTime):
+		t = lastTime
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -166,6 +166,12 @@ type Operation struct {
 // from Git: not a dry run, not local manifests, not selective (R10).
 func (o Operation) Full() bool { return o.Present && !o.DryRun && !o.Local && !o.Selective }
 
+// blocked reports whether a sync window keeps the operation from going on; one
+// without a result has tried nothing yet (row 12 of table 2.2).
+func (o Operation) blocked() bool {
+	return o.Present && !o.Completed() && strings.Contains(o.Message, "blocked by sync window")
+}
+
 // Completed reports whether the phase is a final one.
 func (o Operation) Completed() bool {
 	return o.Phase == PhaseSucceeded || o.Phase == PhaseFailed || o.Phase == PhaseError

@@ -123,13 +123,17 @@ func writeFreeze(s State) string {
 	if s.Frozen.IsZero() {
 		return ""
 	}
-	return stamp(s.FrozenAt) + " " + Reason{s.Frozen.Code, clip(s.Frozen.Detail)}.String()
+	return stamp(s.FrozenAt) + " " + writeReason(s.Frozen)
 }
 
 func readFreeze(s *State, v string) error {
 	at, why, _ := strings.Cut(v, " ")
 	t, err := readTime(at)
-	s.FrozenAt, s.Frozen = t, readReason(why)
+	if err != nil {
+		return err
+	}
+	s.FrozenAt = t
+	s.Frozen, err = readReason(why)
 	return err
 }
 

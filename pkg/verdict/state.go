@@ -99,6 +99,14 @@ func (s *State) event(at time.Time, kind, text string) {
 	s.Events = append(events, e)
 }
 
+// lastEvent is the number of the newest event, 0: there is none.
+func (s State) lastEvent() int {
+	if n := len(s.Events); n > 0 {
+		return s.Events[n-1].Seq
+	}
+	return 0
+}
+
 // Input is what one step is given.
 type Input struct {
 	Now    time.Time

@@ -16,7 +16,7 @@ func Step(s State, in Input) (State, Next) {
 	if m.next.Needs() {
 		return old, m.next
 	}
-	m.next.Transition = len(m.s.Events) != len(old.Events) || m.s.Verdict != old.Verdict || m.s.Recovery != old.Recovery
+	m.next.Transition = m.s.lastEvent() != old.lastEvent() || m.s.Verdict != old.Verdict || m.s.Recovery != old.Recovery
 	m.next.Changed = m.s.Reason != old.Reason
 	return m.s, m.next
 }
@@ -88,13 +88,8 @@ func (m *machine) judge() {
 func (m *machine) identity(j Judgement, o Observation) bool {
 	s := &m.s
 	switch {
-	case j.Gone && s.UID == "" && o.Look.Absent:
-		s.Track.count(&s.Track.ReachUsed, &s.Track.live.lastReach, o, m.in.Poll)
-		if s.Track.ReachUsed >= s.Watch.Reach {
-			m.notReached(o, j.Reason)
-		} else {
-			m.wait(j.Reason)
-		}
+	case j.Gone && s.UID == "" && s.Branch == "" && o.Look.Absent:
+		m.await(j, o)
 		return true
 	case j.Gone:
 		if m.direct(o) {
@@ -121,12 +116,28 @@ func (m *machine) identity(j Judgement, o Observation) bool {
 	return false
 }
 
+// await lets `reach` run for an Application that nobody knows yet, or of which
+// it is not known what it follows.
+func (m *machine) await(j Judgement, o Observation) {
+	t := &m.s.Track
+	t.count(&t.ReachUsed, &t.live.lastReach, o, m.in.Poll)
+	if t.ReachUsed >= m.s.Watch.Reach {
+		m.notReached(o, j.Reason)
+		return
+	}
+	m.wait(j.Reason)
+}
+
 // branch starts the clocks when the branch that the Application follows first
 // contains the commit (design, section 3), and ends the watch when it no
 // longer does. It reports whether the step is over.
 func (m *machine) branch(j Judgement, o Observation) bool {
 	s := &m.s
-	if j.Branch == "" {
+	switch {
+	case j.Branch == "" && j.Counts: // whether it is this repository is not known yet (R16)
+		m.await(j, o)
+		return true
+	case j.Branch == "":
 		m.wait(j.Reason)
 		return true
 	}
@@ -291,7 +302,9 @@ func (m *machine) reached(j Judgement, o Observation) {
 		m.next.Conclude = true // the gate `fresh` holds it
 		m.s.Reason = j.Reason
 	default:
-		s.FailSince = time.Time{}
+		if !s.FailSince.IsZero() { // it no longer fails: what the gates said is void
+			s.FailSince, s.Gates, s.Cause = time.Time{}, nil, ""
+		}
 		if j.Healthy {
 			m.wait(Reason{"stabilizing", fmt.Sprintf("healthy, for %s", s.Watch.Stable)})
 			return

@@ -64,8 +64,8 @@ func (w *words) time(key string, t time.Time) {
 }
 
 func (w *words) dur(key string, d time.Duration) {
-	if d != 0 {
-		*w = append(*w, key+"="+d.Truncate(time.Second).String())
+	if d = d.Truncate(time.Second); d != 0 {
+		*w = append(*w, key+"="+d.String())
 	}
 }
 
