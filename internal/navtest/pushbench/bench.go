@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The folders of hooks that take turns.
+const (
+	hooksNone = "hooks-none"
+	hooksLog  = "hooks-log"
+	hooksOurs = "hooks" // where navhook install puts them
+)
+
+// logHook is what a hook must do at least: ask git once which commits are new
+// and what their trailers are.
+const logHook = `#!/bin/sh
+while read -r old new ref; do
+	git log --format='%H%x00%(trailers:key=Nav-Watchdog,valueonly,unfold)' "$new" "^$old"
+done >/dev/null
+`
+
+const policy = `version: 1
+arm:
+  allow:
+    - {apps: ["*"], by: ["*"]}
+`
+
+// bench is a server and a clone of it.
+type bench struct {
+	server, clone string
+	env           []string
+	tip           string
+	n             int
+}
+
+func newBench(ctx context.Context, dir string, commits, refs int) (*bench, error) {
+	b := &bench{
+		server: filepath.Join(dir, "server.git"), clone: filepath.Join(dir, "clone"),
+		env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC",
+			"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+			"GIT_AUTHOR_NAME=Bench", "GIT_AUTHOR_EMAIL=bench@example.com",
+			"GIT_COMMITTER_NAME=Bench", "GIT_COMMITTER_EMAIL=bench@example.com",
+		},
+	}
+	navhook := filepath.Join(dir, "navhook")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", navhook, "github.com/nav-watchdog/nav-watchdog/cmd/navhook")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building navhook: %w\n%s", err, out)
+	}
+	if _, err := b.git(ctx, "", "init", "-q", "--bare", "-b", "main", b.server); err != nil {
+		return nil, err
+	}
+	if err := b.fill(ctx, commits, refs); err != nil {
+		return nil, fmt.Errorf("making the history: %w", err)
+	}
+	for _, args := range [][]string{
+		{"-C", b.server, "config", "gc.auto", "0"}, // no housekeeping in the middle
+		{"-C", b.server, "config", "maintenance.auto", "false"},
+		{"clone", "-q", "--no-checkout", b.server, b.clone},
+	} {
+		if _, err := b.git(ctx, "", args...); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.installHooks(ctx, navhook); err != nil {
+		return nil, err
+	}
+	var err error
+	b.tip, err = b.git(ctx, "", "-C", b.server, "rev-parse", "refs/heads/main")
+	return b, err
+}
+
+// fill makes the history with one fast-import: a line of commits, each of which
+// changes one of 200 files, and refs spread over it, every second one a tag.
+func (b *bench) fill(ctx context.Context, commits, refs int) error {
+	pipe, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	cmd := b.command(ctx, "-C", b.server, "fast-import", "--quiet")
+	cmd.Stdin = pipe
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err = cmd.Start()
+	_ = pipe.Close() // the process has its own
+	if err != nil {
+		_ = w.Close()
+		return err
+	}
+	_, writing := w.Write(history(commits, refs))
+	if err := w.Close(); writing == nil {
+		writing = err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("running fast-import: %w\n%s", err, stderr.Bytes())
+	}
+	return writing
+}
+
+func history(commits, refs int) []byte {
+	var s bytes.Buffer
+	step := max(commits/max(refs, 1), 1)
+	for i := range commits {
+		text := fmt.Sprintf("Bump service %d to %d\n\nThe body of commit %d.\n", i%200, i, i)
+		fmt.Fprintf(&s, "commit refs/heads/main\nmark :%d\ncommitter Bench <bench@example.com> %d +0000\ndata %d\n%s",
+			i+1, 1_600_000_000+i*60, len(text), text)
+		data := fmt.Sprintf("image: example.com/service:%d\n", i)
+		fmt.Fprintf(&s, "M 100644 inline apps/group-%d/service-%d/values.yaml\ndata %d\n%s", i%20, i%200, len(data), data)
+		if i == commits-1 {
+			fmt.Fprintf(&s, "M 100644 inline .nav-watchdog.yaml\ndata %d\n%s", len(policy), policy)
+		}
+		s.WriteByte('\n')
+	}
+	for i := range refs {
+		name := fmt.Sprintf("refs/heads/topic-%d", i)
+		if i%2 == 1 {
+			name = fmt.Sprintf("refs/tags/v%d", i)
+		}
+		fmt.Fprintf(&s, "reset %s\nfrom :%d\n\n", name, min(i*step+1, commits))
+	}
+	return s.Bytes()
+}
+
+func (b *bench) installHooks(ctx context.Context, navhook string) error {
+	for _, dir := range []string{hooksNone, hooksLog} {
+		if err := os.Mkdir(filepath.Join(b.server, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.server, hooksLog, "pre-receive"), []byte(logHook), 0o755); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, navhook, "install", b.server)
+	cmd.Env = b.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("running navhook install: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (b *bench) writeGraph(ctx context.Context) error {
+	_, err := b.git(ctx, "", "-C", b.server, "commit-graph", "write", "--reachable")
+	return err
+}
+
+// push makes one commit, pushes it and says how much cpu the push took.
+func (b *bench) push(ctx context.Context, hooks, trailer string) (time.Duration, error) {
+	b.n++
+	msg := fmt.Sprintf("Push %d\n\nA body.\n", b.n)
+	if trailer != "" {
+		msg += "\n" + trailer
+	}
+	id, err := b.git(ctx, msg, "-C", b.clone, "commit-tree", b.tip+"^{tree}", "-p", b.tip)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := b.git(ctx, "", "-C", b.server, "config", "core.hooksPath", filepath.Join(b.server, hooks)); err != nil {
+		return 0, err
+	}
+	cmd := b.command(ctx, "-C", b.clone, "push", "-q", "origin", id+":refs/heads/main")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("pushing: %w\n%s", err, out)
+	}
+	b.tip = id
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Env = b.env
+	return cmd
+}
+
+func (b *bench) git(ctx context.Context, stdin string, args ...string) (string, error) {
+	cmd := b.command(ctx, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("running git %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}

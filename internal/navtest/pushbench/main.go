@@ -1,0 +1,122 @@
+// Pushbench measures what the hooks of nav-watchdog add to a push.
+//
+// It makes a bare repository with a long history and many refs, and pushes
+// single commits to it: with the hooks that "navhook install" puts there, with
+// a pre-receive hook that only runs one git log of the new commits with their
+// trailers, and with none. The three take turns in one run, so that whatever
+// else the machine does meets all of them.
+//
+//	go run ./internal/navtest/pushbench [-pushes 15] [-commits 100000] [-refs 1000]
+//
+// A figure is the median of user and system time of git push and of everything
+// that it started and waited for. Nothing is asserted: compare the ratio of
+// ours to that of git log, never a figure of one machine with one of another.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+)
+
+// config is one run.
+type config struct {
+	pushes, commits, refs int
+	out                   io.Writer
+}
+
+// kind is what is pushed.
+type kind struct {
+	name    string
+	trailer string
+	graph   bool // the server has a commit-graph
+}
+
+func kinds() []kind {
+	const armed = "Nav-Watchdog: app=web deadline=600 mode=arm\n"
+	return []kind{
+		{"no trailer", "", false},
+		{"armed", armed, false},
+		{"no trailer, commit-graph", "", true},
+		{"armed, commit-graph", armed, true},
+	}
+}
+
+func main() {
+	c := config{out: os.Stdout}
+	flag.IntVar(&c.pushes, "pushes", 15, "measured pushes a hook and a kind of push")
+	flag.IntVar(&c.commits, "commits", 100_000, "commits in the history")
+	flag.IntVar(&c.refs, "refs", 1000, "refs of the server")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, c)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pushbench: error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, c config) error {
+	dir, err := os.MkdirTemp("", "pushbench")
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // what is left is in the temporary folder
+	b, err := newBench(ctx, dir, c.commits, c.refs)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "cpu of a push of 1 commit onto %d commits and %d refs, medians of %d, in ms\n%-26s %8s %8s %8s  %s\n",
+		c.commits, c.refs, c.pushes, "", "no hook", "git log", "navhook", "navhook/git log")
+	if err != nil {
+		return err
+	}
+	for _, k := range kinds() {
+		if k.graph {
+			if err := b.writeGraph(ctx); err != nil {
+				return err
+			}
+		}
+		if err := c.measure(ctx, b, k); err != nil {
+			return fmt.Errorf("pushing, %s: %w", k.name, err)
+		}
+	}
+	return nil
+}
+
+// measure pushes with each kind of hook in turn. The first two rounds warm the
+// caches and do not count.
+func (c config) measure(ctx context.Context, b *bench, k kind) error {
+	const warm = 2
+	used := map[string][]time.Duration{}
+	for round := range c.pushes + warm {
+		for _, h := range []string{hooksNone, hooksLog, hooksOurs} {
+			cpu, err := b.push(ctx, h, k.trailer)
+			if err != nil {
+				return fmt.Errorf("with %s: %w", h, err)
+			}
+			if round >= warm {
+				used[h] = append(used[h], cpu)
+			}
+		}
+	}
+	none, log, ours := median(used[hooksNone]), median(used[hooksLog]), median(used[hooksOurs])
+	_, err := fmt.Fprintf(c.out, "%-26s %8.0f %8.0f %8.0f  %.2f\n", k.name, ms(none), ms(log), ms(ours), ours.Seconds()/log.Seconds())
+	return err
+}
+
+func median(ds []time.Duration) time.Duration {
+	if len(ds) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(ds))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
