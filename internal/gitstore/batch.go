@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Object is what a name stands for. A name is taken as it is written: append
@@ -110,32 +111,32 @@ func (b *batch) close(err error) error {
 // each asks for names and hands the objects over in the same order; one that is
 // missing comes with an empty kind. Contents above limit bytes are an error.
 func (b *batch) each(names []string, limit int64, fn func(i int, o object) error) error {
-	sent := make(chan error, 1)
-	go func() {
-		w := bufio.NewWriter(b.in)
-		var err error
-		for _, n := range names {
-			if _, err = w.WriteString(n + "\n"); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			err = w.Flush()
-		}
-		sent <- err
-	}()
+	var sending sync.WaitGroup
+	var sendErr error
+	sending.Go(func() { sendErr = b.send(names) })
 	for i, n := range names {
 		o, err := b.read(n, limit)
 		if err == nil {
 			err = fn(i, o)
 		}
 		if err != nil {
-			_ = b.in.Close() // lets the writer go
-			_ = <-sent       // what it met is a consequence
+			_ = b.in.Close() // lets the sender go
+			sending.Wait()
 			return err
 		}
 	}
-	return <-sent
+	sending.Wait()
+	return sendErr
+}
+
+func (b *batch) send(names []string) error {
+	w := bufio.NewWriter(b.in)
+	for _, n := range names {
+		if _, err := w.WriteString(n + "\n"); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }
 
 func (b *batch) read(name string, limit int64) (object, error) {
