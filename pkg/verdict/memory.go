@@ -12,6 +12,7 @@ type Settled struct {
 	Sync      string // effective: OutOfSync by leftovers only counts as Synced
 	Failed    bool   // the last full operation failed at the compared revision
 	Revisions []Revision
+	Applied   []Revision // of the last operation
 }
 
 // Good reports whether the Application was as a watch expects it, and synced.
@@ -71,11 +72,16 @@ func settle(l Look, refresh time.Duration) (Settled, bool) {
 		sync = Synced
 	}
 	failed := op.Full() && op.Phase != PhaseSucceeded && sameRevisions(op.Revisions, l.Compared)
-	return Settled{At: l.At, Until: l.At, Health: l.Health, Sync: sync, Failed: failed, Revisions: l.Compared}, true
+	out := Settled{At: l.At, Until: l.At, Health: l.Health, Sync: sync, Failed: failed, Revisions: l.Compared}
+	if op.Present && !op.DryRun {
+		out.Applied = op.Revisions
+	}
+	return out, true
 }
 
 func (s Settled) same(t Settled) bool {
-	return s.Health == t.Health && s.Sync == t.Sync && s.Failed == t.Failed && sameRevisions(s.Revisions, t.Revisions)
+	return s.Health == t.Health && s.Sync == t.Sync && s.Failed == t.Failed &&
+		sameRevisions(s.Revisions, t.Revisions) && sameRevisions(s.Applied, t.Applied)
 }
 
 func sameRevisions(a, b []Revision) bool {
@@ -95,7 +101,7 @@ func sameRevisions(a, b []Revision) bool {
 func (m Memory) Questions() []string {
 	var l Look
 	for _, s := range m.Settled {
-		l.Compared = append(l.Compared, s.Revisions...)
+		l.Compared = append(append(l.Compared, s.Revisions...), s.Applied...)
 	}
 	return l.Revisions()
 }
@@ -113,11 +119,15 @@ type Baseline struct {
 
 // baseline reads the memory for the last settled look before the commit. A
 // look whose comparison already contains the commit tells by its health only:
-// what it is out of sync by is the commit itself.
+// what it is out of sync by is the commit itself. A look after an operation with
+// the commit, delivered before the pass that finds it reached, tells nothing.
 func (m Memory) baseline(a Answers, rel []Source, expect string, before time.Time) Baseline {
 	for i := len(m.Settled) - 1; i >= 0; i-- {
 		s := m.Settled[i]
 		if !s.At.Before(before) {
+			continue
+		}
+		if in, _ := a.contain(s.Applied, rel); in == Yes {
 			continue
 		}
 		contains, _ := a.contain(s.Revisions, rel)
