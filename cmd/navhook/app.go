@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -19,6 +18,9 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/hook"
 	"github.com/nav-watchdog/nav-watchdog/internal/lint"
 )
+
+// version is set by the linker.
+var version = "v0.0.0-dev"
 
 // env is the world outside of the program.
 type env struct {
@@ -33,7 +35,7 @@ type env struct {
 func run(ctx context.Context, args []string, e env) error {
 	app := exit.Tame(&cli.App{
 		Name: "navhook", Usage: "what a Git server and a clone run for nav-watchdog",
-		Version: version(), Writer: e.out, ErrWriter: e.err,
+		Version: version, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
 			{Name: "commit-msg", Usage: "lint a message before it is committed", ArgsUsage: "FILE", Action: e.commitMsg},
 			{Name: "pre-receive", Usage: "refuse a push that asks for what cannot be watched", Action: noArgs(e.preReceive)},
@@ -148,11 +150,4 @@ func osUser() (string, error) {
 		return "", fmt.Errorf("running id -un: %w", err)
 	}
 	return strings.TrimSuffix(string(out), "\n"), nil
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "devel"
 }

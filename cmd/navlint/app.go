@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,6 +12,9 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/lint"
 )
+
+// version is set by the linker.
+var version = "v0.0.0-dev"
 
 // env is the world outside of the program.
 type env struct {
@@ -27,7 +29,7 @@ func run(ctx context.Context, args []string, e env) error {
 	strict := &cli.BoolFlag{Name: "strict", Usage: "fail for warnings, too"}
 	app := exit.Tame(&cli.App{
 		Name: "navlint", Usage: "lint commit messages that ask nav-watchdog to watch them",
-		Version: version(), Writer: e.out, ErrWriter: e.err,
+		Version: version, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
 			{Name: "parse", Usage: "print the trailers of a message as git reads them", ArgsUsage: "FILE|-", Flags: []cli.Flag{format}, Action: e.parse},
 			{Name: "message", Usage: "lint the file of a commit-msg hook", ArgsUsage: "FILE|-", Flags: []cli.Flag{format, strict}, Action: e.message},
@@ -156,11 +158,4 @@ func check(c *cli.Context, args int) error {
 			"usage: navlint %s %s", c.Command.Name, c.Command.ArgsUsage)
 	}
 	return nil
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "devel"
 }

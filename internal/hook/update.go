@@ -83,7 +83,7 @@ func parseUpdate(text []byte) (Update, error) {
 	if len(o) != len(n) || !objectID(o) || !objectID(n) {
 		return Update{}, fmt.Errorf("%q does not begin with two object ids", clip(text))
 	}
-	if !strings.HasPrefix(ref, "refs/") || strings.ContainsAny(ref, " \x00\r\t") {
+	if !strings.HasPrefix(ref, "refs/") || ref == "refs/" || strings.ContainsFunc(ref, isControl) {
 		return Update{}, fmt.Errorf("%q is not a ref", clip([]byte(ref)))
 	}
 	return Update{Old: orNone(o), New: orNone(n), Ref: ref}, nil
@@ -107,3 +107,6 @@ func clip(b []byte) string {
 	}
 	return string(b)
 }
+
+// isControl tells what git allows in no ref (check_refname_component).
+func isControl(r rune) bool { return r <= ' ' || r == 0x7f }
