@@ -266,7 +266,20 @@ func (a *asker) takenBack(ctx context.Context, commit, tip string) (verdict.Reas
 	return taken, err
 }
 
+// findTaken looks at a commit and a tip. A branch that never had the commit took
+// nothing back, though all its paths are what they were before it.
 func (a *asker) findTaken(ctx context.Context, commit, tip string) (verdict.Reason, error) {
+	on := a.contained(commit, tip)
+	if on == verdict.Unknown {
+		got, err := a.git.Contains(ctx, []string{commit}, []string{tip})
+		if err != nil {
+			return verdict.Reason{}, err
+		}
+		on = verdict.TriOf(got[commit][tip])
+	}
+	if on != verdict.Yes {
+		return verdict.Reason{}, nil
+	}
 	st, err := a.git.Standing(ctx, commit, tip)
 	if err != nil || st.Root || !st.Gone {
 		return verdict.Reason{}, err
