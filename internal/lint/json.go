@@ -68,11 +68,14 @@ func (j *JSON) Done(s Summary) error {
 // U+0020; Go's encoder leaves U+007F to U+009F as they are, and a terminal that
 // takes those for commands is shown bytes that no program had to read.
 func encode(w io.Writer, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err = w.Write(append(escapeControls(b), '\n'))
+	_, err := w.Write(escapeControls(b.Bytes()))
 	return err
 }
 
