@@ -65,7 +65,7 @@ func (m *machine) recover() {
 	_, back := t.backwards(j, o)
 	var outcome Recovery
 	switch {
-	case t.ReachedAt.IsZero() && j.Counts && t.ReachUsed >= w.Reach:
+	case t.ReachedAt.IsZero() && j.Counts && t.reachUsed() >= w.Reach:
 		outcome = NotPickedUp
 	case back:
 		outcome = NotRecovered

@@ -121,7 +121,7 @@ func (m *machine) identity(j Judgement, o Observation) bool {
 func (m *machine) await(j Judgement, o Observation) {
 	t := &m.s.Track
 	t.count(&t.ReachUsed, &t.live.lastReach, o, m.in.Poll)
-	if t.ReachUsed >= m.s.Watch.Reach {
+	if t.reachUsed() >= m.s.Watch.Reach {
 		m.notReached(o, j.Reason)
 		return
 	}
@@ -150,7 +150,7 @@ func (m *machine) branch(j Judgement, o Observation) bool {
 	t := &s.Track
 	switch {
 	case on == Yes && t.OnBranch.IsZero():
-		t.OnBranch, t.ReachUsed, t.live.lastReach = o.Look.At, 0, time.Time{}
+		t.OnBranch, t.ReachUsed, t.live = o.Look.At, 0, live{}
 		s.event(o.Look.At, "landed", "branch="+j.Branch)
 	case on == Yes:
 	case on == No && !t.OnBranch.IsZero() && followed != j.Branch:
@@ -164,7 +164,7 @@ func (m *machine) branch(j Judgement, o Observation) bool {
 	case on == No:
 		t.count(&t.ReachUsed, &t.live.lastReach, o, m.in.Poll)
 		why := Reason{"not-on-" + clip(j.Branch), "the Application follows " + clip(j.Branch) + ", which does not contain the commit"}
-		if t.ReachUsed >= s.Watch.Reach {
+		if t.reachUsed() >= s.Watch.Reach {
 			m.decide(NotReached, why)
 		} else {
 			m.wait(why)
@@ -276,7 +276,7 @@ func told(message string) Tri {
 
 // unreached is a watch whose commit is on the branch but not reached.
 func (m *machine) unreached(j Judgement, o Observation) {
-	if m.s.Track.ReachUsed >= m.s.Watch.Reach && j.Counts {
+	if m.s.Track.reachUsed() >= m.s.Watch.Reach && j.Counts {
 		m.notReached(o, j.Reason)
 		return
 	}

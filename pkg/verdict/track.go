@@ -18,7 +18,9 @@ type Track struct {
 	ReachedOp   time.Time // startedAt of the newest operation at that look
 	ReachedHist int64     // id of the newest entry of the history at that look, -1: none
 
-	ReachUsed    time.Duration // observed time (design, section 5)
+	// Observed time (design, section 5) as far as the controller was seen to be
+	// alive; what is newer than that is in live, and a restart forgets it.
+	ReachUsed    time.Duration
 	DeadlineUsed time.Duration
 
 	Deployed    bool      // an operation carried it; false: nothing of the Application was changed
@@ -39,8 +41,8 @@ type Track struct {
 type live struct {
 	lastReach    time.Time // last look that counted for reach
 	lastDeadline time.Time // last determinate look since reached
-	beyond       time.Duration
-	beyondOf     time.Time // the reconciledAt that beyond belongs to
+	beyond       time.Duration // counted, but after the controller should have compared again (R5)
+	beyondOf     time.Time     // the reconciledAt that beyond belongs to
 	stableFrom   time.Time
 	stableKey    stableKey
 	badFrom      time.Time // start of the unhealthy run
@@ -62,21 +64,29 @@ func span(last, now time.Time, poll time.Duration) time.Duration {
 	return min(now.Sub(last), 2*poll)
 }
 
-// count adds observed time to a budget and keeps what would have to be taken
-// back, should the controller prove stale: the part counted after the moment
-// by which it should have compared again (R5).
+// count adds observed time to a budget. The part after the moment by which the
+// controller should have compared again is kept apart: it is the budget's once
+// the controller does, and is taken back should it prove stale (R5).
 func (t *Track) count(used *time.Duration, last *time.Time, o Observation, poll time.Duration) {
 	now, seen := o.Look.At, o.Look.ReconciledAt
 	d := span(*last, now, poll)
 	*last = now
-	*used += d
 	if !t.live.beyondOf.Equal(seen) {
+		*used += t.live.beyond
 		t.live.beyond, t.live.beyondOf = 0, seen
 	}
 	if o.Refresh > 0 && !seen.IsZero() {
-		t.live.beyond += min(d, max(0, now.Sub(seen.Add(o.Refresh))))
+		late := min(d, max(0, now.Sub(seen.Add(o.Refresh))))
+		t.live.beyond += late
+		d -= late
 	}
+	*used += d
 }
+
+// reachUsed and deadlineUsed are the budgets together with what may have to be
+// taken back.
+func (t *Track) reachUsed() time.Duration    { return t.ReachUsed + t.live.beyond }
+func (t *Track) deadlineUsed() time.Duration { return t.DeadlineUsed + t.live.beyond }
 
 // observe moves the track by one judged observation.
 func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
@@ -106,12 +116,7 @@ func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
 
 // stale takes back what was counted while the controller was silent.
 func (t *Track) stale() {
-	if t.ReachedAt.IsZero() {
-		t.ReachUsed = max(0, t.ReachUsed-t.live.beyond)
-	} else {
-		t.DeadlineUsed = max(0, t.DeadlineUsed-t.live.beyond)
-		t.live.badFor = max(0, t.live.badFor-t.live.beyond)
-	}
+	t.live.badFor = max(0, t.live.badFor-t.live.beyond)
 	t.live.beyond = 0
 }
 
@@ -214,7 +219,7 @@ func (t *Track) stable(w Watch, now time.Time) bool {
 // failed reports whether the deadline and, for what was healthy once, the
 // unhealthy run are used up (design, section 5, FAIL).
 func (t *Track) failed(w Watch) bool {
-	if t.ReachedAt.IsZero() || t.DeadlineUsed < w.Deadline {
+	if t.ReachedAt.IsZero() || t.deadlineUsed() < w.Deadline {
 		return false
 	}
 	return !t.WasHealthy || t.live.badFor >= w.Stable
