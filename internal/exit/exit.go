@@ -110,22 +110,39 @@ func search(err error) int {
 }
 
 // Report writes err as "NAME: error: text" and its hints as "hint: text", and
-// returns the exit code. It writes nothing for nil and for what was Reported.
-// Control characters are escaped: the text may quote what somebody pushed.
+// returns the exit code. Packages that know nothing of this one write a hint as
+// a line of the error's own text, "hint: ..."; it is moved below the rest. Report
+// writes nothing for nil and for what was Reported. Control characters are
+// escaped: the text may quote what somebody pushed.
 func Report(w io.Writer, name string, err error) int {
 	code := Code(err)
 	var e *Error
 	if err == nil || (errors.As(err, &e) && e.Reported) {
 		return code
 	}
+	text, advice := split(err)
 	// Nothing can be done about a stderr that takes nothing.
-	_, _ = fmt.Fprintf(w, "%s: error: %s\n", name, Printable(err.Error()))
-	for _, h := range hints(err) {
-		for line := range strings.SplitSeq(h, "\n") {
-			_, _ = fmt.Fprintf(w, "hint: %s\n", Printable(line))
-		}
+	_, _ = fmt.Fprintf(w, "%s: error: %s\n", name, Printable(text))
+	for _, line := range advice {
+		_, _ = fmt.Fprintf(w, "hint: %s\n", Printable(line))
 	}
 	return code
+}
+
+// split takes the hints out of the text of an error.
+func split(err error) (text string, advice []string) {
+	for _, h := range hints(err) {
+		advice = append(advice, strings.Split(h, "\n")...)
+	}
+	var kept []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if hint, ok := strings.CutPrefix(line, "hint: "); ok {
+			advice = append(advice, hint)
+		} else {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n"), advice
 }
 
 // hints collects every hint of the chain, outermost first.

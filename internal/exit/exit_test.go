@@ -59,6 +59,10 @@ func TestReport(t *testing.T) {
 			fmt.Errorf("a: %w", Hint(Hint(errors.New("b"), "inner"), "outer\nmore")),
 			"nav: error: a: b\nhint: outer\nhint: more\nhint: inner\n",
 		},
+		"hint in the text": {
+			Hint(errors.New("x:1:2: bad\nhint: mend\nx:3:4: worse\nhint: mend it, too"), "outer"),
+			"nav: error: x:1:2: bad\nx:3:4: worse\nhint: outer\nhint: mend\nhint: mend it, too\n",
+		},
 		"escapes": {errors.New("bad \x1b[31mred"), "nav: error: bad \\x1b[31mred\n"},
 	}
 	for name, tt := range tests {

@@ -99,11 +99,31 @@ func (r *Repo) Bare(ctx context.Context) (bool, error) {
 }
 
 // HooksDir is where git looks for hooks, absolute. core.hooksPath counts, from
-// wherever the user's git takes it.
-func (r *Repo) HooksDir(ctx context.Context) (string, error) {
-	out, err := r.output(ctx, command{own: true, args: []string{"rev-parse", "--path-format=absolute", "--git-path", "hooks"}})
+// wherever the user's git takes it. A relative one is relative to where hooks
+// run (git-config(1)): those of a push in the git directory, those of a commit
+// (atWorkTree) at the top of the work tree.
+func (r *Repo) HooksDir(ctx context.Context, atWorkTree bool) (string, error) {
+	path, err := r.hooksPath(ctx)
 	if err != nil {
 		return "", fmt.Errorf("asking where hooks are: %w", err)
 	}
-	return strings.TrimSuffix(string(out), "\n"), nil
+	switch {
+	case filepath.IsAbs(path):
+		return path, nil
+	case !atWorkTree:
+		return filepath.Join(r.gitDir, path), nil
+	case filepath.Base(r.gitDir) == ".git":
+		return filepath.Join(filepath.Dir(r.gitDir), path), nil
+	}
+	return "", fmt.Errorf("core.hooksPath %q is relative to a work tree that is elsewhere\nhint: make it absolute", path)
+}
+
+// hooksPath is core.hooksPath, or else the folder of the repository itself.
+func (r *Repo) hooksPath(ctx context.Context) (string, error) {
+	out, err := r.output(ctx, command{own: true, args: []string{"config", "--type=path", "--get", "core.hooksPath"}})
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 { // not set
+		out, err = r.output(ctx, command{args: []string{"rev-parse", "--path-format=absolute", "--git-path", "hooks"}})
+	}
+	return strings.TrimSuffix(string(out), "\n"), err
 }

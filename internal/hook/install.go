@@ -25,8 +25,9 @@ const (
 // Home is the repository whose hooks are installed.
 type Home interface {
 	Bare(ctx context.Context) (bool, error)
-	// HooksDir is absolute and is where git looks, so core.hooksPath counts.
-	HooksDir(ctx context.Context) (string, error)
+	// HooksDir is absolute and is where git looks, so core.hooksPath counts: for
+	// the hooks of a push, or for those that run in a work tree.
+	HooksDir(ctx context.Context, atWorkTree bool) (string, error)
 	// Config returns all values of the keys in the repository's own
 	// configuration, system and user left out.
 	Config(ctx context.Context, keys ...string) (map[string][]string, error)
@@ -59,7 +60,7 @@ func (in Install) Run(ctx context.Context) error {
 	if in.Clone && in.Watcher != "" {
 		return exit.Usagef("--watcher belongs on the server, not in a clone")
 	}
-	dir, err := in.Home.HooksDir(ctx)
+	dir, err := in.Home.HooksDir(ctx, in.Clone)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,144 @@
+package gitstore
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
+)
+
+// A hook's repository is opened without asking git, and is the one that git
+// would have said.
+func TestOpenHook(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	r.Put("one", navtest.Files{"a": navtest.Text("a")})
+	sha256 := navtest.Bare(t, "--object-format=sha256")
+	sha256.Put("one", navtest.Files{"a": navtest.Text("a")})
+	for name, repo := range map[string]*navtest.Repo{"sha1": r, "sha256": sha256} {
+		asked, err := Open(ctx, repo.Dir, Options{Env: repo.Env()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{".", repo.Dir} {
+			got, err := OpenHook(ctx, repo.Dir, Options{Env: append(repo.Env(), "GIT_DIR="+dir)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Dir() != asked.Dir() || got.format != asked.format || got.shallow != asked.shallow {
+				t.Errorf("%s: GIT_DIR=%s opens %s (%s), git says %s (%s)", name, dir, got.Dir(), got.format, asked.Dir(), asked.format)
+			}
+			refs, err := got.Refs(ctx, "refs/heads/main")
+			if err != nil || refs["refs/heads/main"] != repo.Tip("main") {
+				t.Errorf("%s: main is %v (%v)", name, refs, err)
+			}
+		}
+	}
+	if _, err := OpenHook(ctx, t.TempDir(), Options{Env: append(r.Env(), "GIT_CEILING_DIRECTORIES="+os.TempDir())}); err == nil {
+		t.Error("opened a folder that is no repository")
+	}
+}
+
+func TestHeadBranch(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	repo, err := Open(ctx, r.Dir, Options{Env: r.Env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []string{"refs/heads/main", "refs/heads/a/b", "refs/heads/ü"} {
+		r.Git("symbolic-ref", "HEAD", head)
+		want, err := repo.DefaultBranch(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := repo.HeadBranch(ctx); err != nil || got != want {
+			t.Errorf("HeadBranch = %q (%v), git says %q", got, err, want)
+		}
+	}
+	r.Git("update-ref", "--no-deref", "HEAD", r.Put("one", navtest.Files{"a": navtest.Text("a")}))
+	if got, err := repo.HeadBranch(ctx); err == nil {
+		t.Errorf("detached: HeadBranch = %q", got)
+	}
+	// What a repository with another ref storage has there.
+	if err := os.WriteFile(filepath.Join(r.Dir, "HEAD"), []byte("ref: refs/heads/.invalid\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := repo.HeadBranch(ctx); err == nil && got == "refs/heads/.invalid" {
+		t.Errorf("took git's placeholder for a branch")
+	}
+}
+
+func TestLogByDateIsLog(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	base := r.Put("base", navtest.Files{"a": navtest.Text("0")})
+	side := r.Commit(navtest.Commit{Branch: "side", Parents: []string{base}, Message: "side\n", Files: navtest.Files{"b": navtest.Text("1")}})
+	r.Put("on main", navtest.Files{"a": navtest.Text("1")})
+	r.Merge("main", "merge\n", navtest.Files{"b": navtest.Text("1")}, side)
+	repo, err := Open(ctx, r.Dir, Options{Env: r.Env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	keep := func(c Commit) error { got = append(got, c.ID); return nil }
+	if err := repo.LogByDate(ctx, []string{r.Tip("main")}, []string{base}, keep); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(r.Git("rev-list", "main", "^"+base))
+	if !slices.Equal(got, want) {
+		t.Errorf("LogByDate gives %v, git rev-list %v", got, want)
+	}
+	if err := repo.LogByDate(ctx, nil, nil, func(Commit) error { t.Error("no tips, and yet a commit"); return nil }); err != nil {
+		t.Error(err)
+	}
+	if err := repo.LogByDate(ctx, []string{"--all"}, nil, keep); err == nil {
+		t.Error("took an option for a revision")
+	}
+}
+
+func TestFileAt(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	id := r.Put("one", navtest.Files{
+		"file": navtest.Text("text\n"), "empty": navtest.Text(""), "run": navtest.Exec("#!/bin/sh\n"), "dir/deep/file": navtest.Text("deep"),
+		"link": navtest.Link("file"), "sub": navtest.Submodule(strings.Repeat("1", 40)), "large": navtest.Text(strings.Repeat("x", MaxBlob+1)),
+	})
+	repo, err := Open(ctx, r.Dir, Options{Env: r.Env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ data, odd string }{
+		"file": {"text\n", ""}, "run": {"#!/bin/sh\n", ""}, "dir/deep/file": {"deep", ""},
+		"link": {"", "it is a symbolic link, not a file"}, "sub": {"", "it is a submodule, not a file"}, "dir": {"", "it is a folder, not a file"},
+	}
+	for path, want := range tests {
+		data, odd, err := repo.FileAt(ctx, id, path)
+		if err != nil || string(data) != want.data || odd != want.odd {
+			t.Errorf("FileAt(%q) = %q, %q, %v, want %q, %q", path, data, odd, err, want.data, want.odd)
+		}
+	}
+	if data, odd, err := repo.FileAt(ctx, id, "empty"); data == nil || len(data) > 0 || odd != "" || err != nil {
+		t.Errorf("an empty file: %v, %q, %v", data, odd, err)
+	}
+	for _, path := range []string{"nosuch", "file/below", "dir/nosuch"} {
+		if data, odd, err := repo.FileAt(ctx, id, path); data != nil || odd != "" || err != nil {
+			t.Errorf("FileAt(%q) = %v, %q, %v", path, data, odd, err)
+		}
+	}
+	if data, odd, err := repo.FileAt(ctx, id, "large"); data != nil || !strings.Contains(odd, "more than the limit") || err != nil {
+		t.Errorf("a large file: %d bytes, %q, %v", len(data), odd, err)
+	}
+	for _, bad := range []string{"main", "", strings.Repeat("2", 40)} {
+		if _, _, err := repo.FileAt(ctx, bad, "file"); err == nil {
+			t.Errorf("FileAt of %q is no error", bad)
+		}
+	}
+}
