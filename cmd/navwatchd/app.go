@@ -26,6 +26,8 @@ func run(ctx context.Context, args []string, e env) error {
 			onceCommand(e),
 			replayCommand(e),
 			circuitCommand(e),
+			drillCommand(e),
+			drillHookCommand(e),
 		},
 	}
 	return exit.Tame(app).RunContext(ctx, exit.Permute(app, args))
