@@ -239,14 +239,21 @@ func addresses(names []string) string {
 
 // at finds the revision that a list gives for a source. Lists carry their own
 // snapshot of the sources, so they are matched by what the source is, not by
-// index (section 3.1 of the facts).
-func at(rs []Revision, s Source) (string, bool) {
+// index (section 3.1 of the facts). Of two that differ only in the branch that
+// they follow, the one with the same branch counts.
+func at(rs []Revision, s Source) (rev string, ok bool) {
 	for _, r := range rs {
-		if r.Source.Kind == s.Kind && r.Source.RepoURL == s.RepoURL && cleanDir(r.Source.Path) == cleanDir(s.Path) && r.Source.Ref == s.Ref {
+		if r.Source.Kind != s.Kind || r.Source.RepoURL != s.RepoURL || cleanDir(r.Source.Path) != cleanDir(s.Path) || r.Source.Ref != s.Ref {
+			continue
+		}
+		if r.Source.TargetRevision == s.TargetRevision {
 			return r.Rev, true
 		}
+		if !ok {
+			rev, ok = r.Rev, true
+		}
 	}
-	return "", false
+	return rev, ok
 }
 
 // contain answers for all relevant sources together: Yes when every one
