@@ -48,7 +48,7 @@ func environments(from []string, hook bool) (neutral, own []string) {
 	// here alone. A path is a path, whatever it contains; and a reflog wants a
 	// name, without which git guesses from the host.
 	neutral = append(neutral, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_COMMITTER_NAME=nav-watchdog", "GIT_COMMITTER_EMAIL=nav-watchdog@localhost")
 	return neutral, append(own, both...)
 }
@@ -58,7 +58,7 @@ func environments(from []string, hook bool) (neutral, own []string) {
 func baseArgs() []string {
 	return []string{
 		"--no-pager",
-		"-c", "core.quotePath=false", "-c", "core.fsmonitor=false",
+		"-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null",
 		"-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=2000",
 		"-c", "log.showSignature=false", "-c", "log.mailmap=false", "-c", "log.follow=false",
 		"-c", "diff.renames=false",

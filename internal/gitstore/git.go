@@ -35,11 +35,21 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	text := fmt.Sprintf("git %s: %v", e.Args[0], e.Err)
+	text := fmt.Sprintf("git %s: %v", e.subcommand(), e.Err)
 	if e.Stderr != "" {
 		text += ": " + strings.ReplaceAll(strings.TrimSpace(e.Stderr), "\n", "; ")
 	}
 	return text
+}
+
+func (e *Error) subcommand() string {
+	for i := 0; i < len(e.Args); i++ {
+		if e.Args[i] != "-c" {
+			return e.Args[i]
+		}
+		i++ // its setting
+	}
+	return ""
 }
 
 // Unwrap gives the cause.

@@ -28,7 +28,8 @@ const logFormat = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%ct%x00%B"
 
 // Log hands over the commits that tips reach and exclude does not, oldest
 // first, in one streaming process. An error of fn ends it and is returned as it
-// is. Tips and exclude are ids, ref names or ranges; no tips, no commits.
+// is. Tips and exclude are ids, ref names or ranges; no tips, no commits. Take ids
+// where it matters: git finds a ref name that is missing under other names too.
 func (r *Repo) Log(ctx context.Context, tips, exclude []string, fn func(Commit) error) error {
 	if len(tips) == 0 { // git would take HEAD
 		return nil

@@ -114,10 +114,9 @@ func TestLogThousandsOfTips(t *testing.T) {
 	base := r.Put("base", nil)
 	var in strings.Builder
 	for i := range 5000 {
-		fmt.Fprintf(&in, "commit refs/heads/b%d\nmark :%d\ncommitter x <x@example.com> %d +0000\ndata 0\nfrom %s\n", i, i+1, 1_800_000_000+i, base)
+		fmt.Fprintf(&in, "commit refs/heads/x\nmark :%d\ncommitter x <x@example.com> %d +0000\ndata 0\nfrom %s\nget-mark :%d\n", i+1, 1_800_000_000+i, base, i+1)
 	}
-	r.GitIn([]byte(in.String()), "fast-import", "--quiet")
-	tips := strings.Fields(r.Git("for-each-ref", "--format=%(objectname)", "refs/heads/b*"))
+	tips := strings.Fields(r.GitIn([]byte(in.String()), "fast-import", "--quiet", "--force"))
 	if got := logOf(t, open(t, r), tips, []string{base}); len(got) != 5000 {
 		t.Errorf("%d commits", len(got))
 	}
@@ -189,10 +188,11 @@ func TestHookSeesQuarantine(t *testing.T) {
 	script := "#!/bin/sh\ncp -r \"$GIT_QUARANTINE_PATH\" '" + env + ".q'\nenv >'" + env + "'\nexit 1\n"
 	check(t, os.WriteFile(filepath.Join(hooks, "pre-receive"), []byte(script), 0o755))
 	for _, n := range []int{1, 150} {
-		var id string
+		files := navtest.Files{}
 		for i := range n {
-			id = clone.Put(fmt.Sprint(i), navtest.Files{fmt.Sprint(i): navtest.Text(fmt.Sprint(i))})
+			files[fmt.Sprint(i)] = navtest.Text(fmt.Sprint(n, i))
 		}
+		id := clone.Put("pushed", files)
 		if out, err := navtest.TryGit(t, clone.Dir, "push", "origin", "main"); err == nil {
 			t.Fatalf("the push went through: %s", out)
 		}

@@ -13,6 +13,7 @@ const (
 	MaxNote  = 1 << 20   // bytes of one note
 	maxNotes = 256 << 20 // bytes of all notes of a ref
 	maxPaths = 1 << 20   // paths in a notes tree, folders counted
+	maxParts = 1 << 10   // paths of one object
 )
 
 // Notes is a notes ref as it was read at one moment.
@@ -147,18 +148,24 @@ func (n *Notes) load(b *batch, old *Notes) error {
 // combine joins the blobs of an object that has several paths, as git does
 // while it loads the tree (notes.c, combine_notes_concatenate).
 func (n *Notes) combine(found []notePath) error {
+	total := int64(0)
 	for _, f := range found {
-		data, before := n.blobs[f.blob], n.m[f.object]
-		switch from, again := n.from[f.object]; {
-		case !again:
+		data := n.blobs[f.blob]
+		from, again := n.from[f.object]
+		if !again {
 			n.m[f.object], n.from[f.object] = data, f.blob
 			continue
-		default:
-			n.from[f.object] = from + " " + f.blob
 		}
-		joined := joinNotes(before, data)
+		if len(from) > maxParts*len(f.blob) {
+			return fmt.Errorf("the note of %s: %w", f.object, errNotesBomb)
+		}
+		n.from[f.object] = from + " " + f.blob
+		joined := joinNotes(n.m[f.object], data)
 		if len(joined) > MaxNote {
 			return &SizeError{What: "the note of " + f.object, Size: int64(len(joined)), Limit: MaxNote}
+		}
+		if total += int64(len(joined)); total > maxNotes {
+			return &SizeError{What: "the notes ref", Size: total, Limit: maxNotes}
 		}
 		n.m[f.object] = joined
 	}

@@ -33,16 +33,16 @@ func TestNotesFanout(t *testing.T) {
 	for name, fill := range fill {
 		t.Run(name, func(t *testing.T) {
 			r := navtest.Bare(t)
-			objects := commits(t, r, 1200)
+			objects := commits(t, r, 500)
 			many := notes{}
-			for i, o := range objects[:600] {
+			for i, o := range objects[:300] {
 				many[o] = fmt.Sprintf("note %d\n", i)
 			}
 			fill(r, many)
 			g := open(t, r)
 			n := agree(t, r, g)
 			edits := map[string][]byte{}
-			for i := 300; i < 1200; i++ {
+			for i := 150; i < 500; i++ {
 				edits[objects[i]] = fmt.Appendf(nil, "ours %d\n", i)
 			}
 			edits[objects[1]] = nil
@@ -52,11 +52,11 @@ func TestNotesFanout(t *testing.T) {
 			if _, there := n.Get(objects[1]); there {
 				t.Error("a removed note is back")
 			}
-			if got, _ := n.Get(objects[700]); string(got) != "ours 700\n" {
-				t.Errorf("note 700 = %q", got)
+			if got, _ := n.Get(objects[400]); string(got) != "ours 400\n" {
+				t.Errorf("note 400 = %q", got)
 			}
 			// Git rewrites the tree by its own rule.
-			r.Git("notes", "--ref=nav/verdicts", "add", "-f", "-m", "git again", objects[700])
+			r.Git("notes", "--ref=nav/verdicts", "add", "-f", "-m", "git again", objects[400])
 			agree(t, r, g)
 		})
 	}
@@ -68,16 +68,16 @@ func TestNotesGrowDownwards(t *testing.T) {
 	r := navtest.Bare(t)
 	g := open(t, r)
 	n := must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
-	for batch := range 6 {
+	for batch := range 5 {
 		edits := map[string][]byte{}
-		for i := range 200 {
+		for i := range 120 {
 			edits[object(batch*1000+i)] = []byte("x\n")
 		}
 		tip := must[string](t)(g.WriteNotes(ctx, n, edits, "x", who()))
 		check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 		n = must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
 	}
-	if root := strings.Count(r.Git("ls-tree", "--name-only", notesRef), "\n"); root > 800 {
+	if root := strings.Count(r.Git("ls-tree", "--name-only", notesRef), "\n"); root > 560 { // 600 notes
 		t.Errorf("the root folder has %d entries", root)
 	}
 	agree(t, r, g)
@@ -177,6 +177,20 @@ func TestNotesBomb(t *testing.T) {
 	r.Git("update-ref", notesRef, r.Git("commit-tree", "-m", "bomb", tree))
 	if n, err := open(t, r).Notes(context.Background(), notesRef); err == nil {
 		t.Errorf("%d notes", n.Len())
+	}
+	// Many paths of one object: joining them would take hours.
+	one := strings.Repeat("ab", 20)
+	flat := navtest.Files{}
+	for i := range 1 << 12 {
+		name := ""
+		for bit := range 12 {
+			name += string("aA"[i>>bit&1]) + "b"
+		}
+		flat[name+one[24:]] = navtest.Text(fmt.Sprint(i))
+	}
+	r.Commit(navtest.Commit{Branch: notesRef, Parents: []string{}, Files: flat})
+	if _, err := open(t, r).Notes(context.Background(), notesRef); err == nil {
+		t.Error("4096 paths of one object were joined")
 	}
 	// Looking up one object is no safer: each of its folders in four spellings.
 	letters := strings.Repeat("ab", 20)

@@ -44,9 +44,10 @@ type Repo struct {
 func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 	r := newRepo(dir, o)
 	// The user's configuration is in force for this one command, because
-	// safe.directory is honoured nowhere else.
+	// safe.directory is honoured nowhere else. safe.bareRepository guards against
+	// a repository that is met by accident; this one was named.
 	out, err := r.output(ctx, command{own: true, args: []string{
-		"rev-parse", "--absolute-git-dir", "--show-object-format", "--is-shallow-repository",
+		"-c", "safe.bareRepository=all", "rev-parse", "--absolute-git-dir", "--show-object-format", "--is-shallow-repository",
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("opening %q: not a usable git repository: %w", dir, err)

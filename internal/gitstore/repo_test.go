@@ -65,6 +65,8 @@ func TestHostileConfiguration(t *testing.T) {
 	home := t.TempDir()
 	config := "[log]\n showSignature = true\n mailmap = true\n diffMerges = on\n[diff]\n ignoreSubmodules = all\n renames = copies\n noprefix = true\n orderFile = /nonexistent\n" +
 		"[core]\n quotePath = true\n[format]\n pretty = oneline\n[color]\n ui = always\n[i18n]\n logOutputEncoding = latin1\n[trailer]\n separators = =\n[submodule]\n recurse = true\n"
+	config += "[safe]\n bareRepository = explicit\n[core]\n attributesFile = " + filepath.Join(home, "attributes") + "\n"
+	check(t, os.WriteFile(filepath.Join(home, "attributes"), []byte("* merge=ours -diff\n"), 0o600))
 	check(t, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600))
 	one := r.Put("ünï", navtest.Files{"ä": navtest.Text("1"), ".gitmodules": navtest.Text("[submodule \"m\"]\n path = m\n url = ./m\n ignore = all\n")})
 	two := r.Put("two", navtest.Files{"m": navtest.Submodule(one)})
@@ -135,5 +137,26 @@ func TestTimeout(t *testing.T) {
 	err := g.UpdateRefs(context.Background(), gitstore.RefUpdate{Ref: "refs/heads/x", New: id})
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, gitstore.ErrRefused) {
 		t.Errorf("err = %v", err)
+	}
+}
+
+// The other object format: every id is longer, and the pack's sum is another.
+func TestSHA256(t *testing.T) {
+	ctx := context.Background()
+	server := navtest.Bare(t, "--object-format=sha256")
+	base := server.Put("base", navtest.Files{"a": navtest.Text("1")})
+	change := server.Put("change", navtest.Files{"a": navtest.Gone(), "b/c": navtest.Text("2")})
+	g := open(t, server)
+	revert := must[string](t)(buildRevert(g, change, change))
+	if got, want := server.Git("rev-parse", revert+"^{tree}"), server.Git("rev-parse", base+"^{tree}"); got != want {
+		t.Errorf("tree = %s, want %s", got, want)
+	}
+	contains := must[map[string]map[string]bool](t)(g.Contains(ctx, []string{base, revert}, []string{change, revert}))
+	if !contains[base][revert] || contains[revert][change] {
+		t.Errorf("contains = %v", contains)
+	}
+	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: "refs/heads/main", Old: change, New: revert}))
+	if got := must[map[string][]string](t)(g.Paths(ctx, []string{revert})); !cmp.Equal(got[revert], []string{"a", "b/c"}) {
+		t.Errorf("paths = %v", got)
 	}
 }
