@@ -22,7 +22,7 @@ func who() gitstore.Identity {
 	return gitstore.Identity{Name: "watcher", Email: "watcher@example.com", When: navtest.Start().Add(time.Hour)}
 }
 
-// must1 fails the test on an error: the value of a call that must succeed.
+// must gives the value of a call that must succeed: must[T](t)(call()).
 func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
