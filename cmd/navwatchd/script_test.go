@@ -21,7 +21,7 @@ import (
 // TestScript runs scenarios in words: a real repository, a simulated Argo CD,
 // the daemon's passes, and a clock that only `at` moves. The commands:
 //
-//	repo [poll=10s] [policy=FILE|none] [inline-health] [sim-poll=120s] APP...
+//	repo [poll=10s] [policy=FILE|none] [inline-health] [sim-poll=120s] [settle=200ms] APP...
 //	app NAME [key=value...]            an Application (appCommand)
 //	commit NAME [key=value...]         a commit on the server (commitCommand); $NAME is its id
 //	pushed BRANCH OLD NEW [by=WHO]     what was pushed with git: watches lines, webhook
@@ -42,6 +42,7 @@ import (
 //	logged TEXT
 //	people KIND BY [APP]               a line in people
 //	circuit ARGS...                    navwatchd circuit
+//	save NAME                          the last stdout becomes a variable
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -53,7 +54,7 @@ func TestScript(t *testing.T) {
 			"set": words(setCommand), "verdict": words(verdictCommand), "recovery": words(recoveryCommand),
 			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": words(noteCommand),
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
-			"people": words(peopleCommand), "circuit": words(circuitWords), "person": personCommand,
+			"people": words(peopleCommand), "circuit": words(circuitWords), "save": words(saveCommand), "person": personCommand,
 		},
 	})
 }
@@ -131,8 +132,11 @@ func repoCommand(ts *testscript.TestScript, neg bool, args []string) {
 	var o argosim.Options
 	o.InlineHealth = slices.Contains(plain, "inline-health")
 	plain = slices.DeleteFunc(plain, func(a string) bool { return a == "inline-health" })
+	o.Image = fate
 	var err error
 	o.Poll, err = time.ParseDuration(one(kv, "sim-poll", "120s"))
+	ts.Check(err)
+	o.Delays.Settle, err = time.ParseDuration(one(kv, "settle", "0s"))
 	ts.Check(err)
 	s.world = newWorld(ts.Value("t").(testing.TB), ts.MkAbs("."), policy, o, plain...)
 	if s.poll, err = time.ParseDuration(one(kv, "poll", "10s")); err != nil || neg {
@@ -143,6 +147,17 @@ func repoCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(s.app(simple(a)))
 	}
 	ts.Setenv("first", s.srv.Tip("main"))
+}
+
+// fate is argosim.FateByTag; a tag that ends in -slowDURATION takes that long.
+func fate(image string) argosim.Image {
+	ready := 5 * time.Second
+	if _, slow, ok := strings.Cut(image, "-slow"); ok {
+		if d, err := time.ParseDuration(slow); err == nil {
+			ready = d
+		}
+	}
+	return argosim.FateByTag(image, ready)
 }
 
 // appCommand adds an Application: path=, branch=, chart=, repo=, ref=,
@@ -304,4 +319,10 @@ func circuitWords(s *script, args []string) error {
 	now := s.now
 	e := env{stdout: s.ts.Stdout(), stderr: s.ts.Stderr(), environ: s.srv.Env(), now: func() time.Time { return now }}
 	return run(context.Background(), args, e)
+}
+
+// saveCommand puts the last stdout, without its line end, into a variable.
+func saveCommand(s *script, args []string) error {
+	s.ts.Setenv(args[0], strings.TrimSpace(s.ts.ReadFile("stdout")))
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -168,9 +169,9 @@ func (w *world) launch(name string) error {
 	if err != nil {
 		return err
 	}
-	var r remote = rem
+	var r remote = &calmRemote{remote: rem, dir: w.srv.Dir}
 	if w.between != nil {
-		r = w.between(rem)
+		r = w.between(r)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -186,6 +187,7 @@ func (w *world) launch(name string) error {
 		w.order = append(w.order, name)
 	}
 	w.daemons[name] = &daemonRun{d: d}
+	w.sim.Between() // a new watch tells nothing of what was before
 	return nil
 }
 
@@ -212,6 +214,48 @@ func (w *world) stop(name string) error {
 
 // forget deletes a daemon's mirror.
 func (w *world) forget(name string) error { return os.RemoveAll(w.mirror(name)) }
+
+// calmRemote fetches only when a ref of the server's repository has changed:
+// most passes of a scenario would start half a dozen processes to learn nothing.
+type calmRemote struct {
+	remote
+	dir  string
+	seen string
+	got  gitstore.RemoteRefs
+}
+
+func (c *calmRemote) Fetch(ctx context.Context) (gitstore.RemoteRefs, error) {
+	now, err := refsOf(c.dir)
+	if err != nil {
+		return gitstore.RemoteRefs{}, err
+	}
+	if now == c.seen {
+		return c.got, nil
+	}
+	got, err := c.remote.Fetch(ctx)
+	if err == nil {
+		c.seen, c.got = now, got
+	}
+	return got, err
+}
+
+// refsOf is everything that says which refs a repository has.
+func refsOf(dir string) (string, error) {
+	var b strings.Builder
+	err := filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %s", path, data)
+		return err
+	})
+	for _, file := range []string{"HEAD", "packed-refs"} {
+		data, _ := os.ReadFile(filepath.Join(dir, file)) // packed-refs need not be there
+		b.Write(data)
+	}
+	return b.String(), err
+}
 
 // advance moves the clock to a time after the start, poll by poll: first the
 // cluster goes on, then every daemon passes. The errors of passes come back
