@@ -25,49 +25,49 @@ const takenBack = "REVERTED, RECOVERED"
 func parts() []part {
 	return []part{
 		{
-			"A trailer with a mistake is refused", "refused", badTrailer,
+			"A trailer with a mistake is refused", "refused", (*Drill).badTrailer,
 			"Nothing got in: a misspelt field would have been another watch than she asked for.",
 		},
 		{
-			"A healthy commit is confirmed", "CONFIRMED", healthy,
+			"A healthy commit is confirmed", "CONFIRMED", (*Drill).healthy,
 			"Reached, healthy, and that for as long as she asked for.",
 		},
 		{
-			"An image that does not exist is taken back", takenBack, reverted,
+			"An image that does not exist is taken back", takenBack, (*Drill).reverted,
 			"The revert and the verdict went in by one atomic push: both, or neither.",
 		},
 		{
-			"The same in shadow is only judged", "FAIL, held by mode", onlyJudged,
+			"The same in shadow is only judged", "FAIL, held by mode", (*Drill).onlyJudged,
 			"The verdict is all that shadow does: every team can begin with it.",
 		},
 		{
-			"A chart cannot be watched", "ERROR_UNWATCHABLE", chart,
+			"A chart cannot be watched", "ERROR_UNWATCHABLE", (*Drill).chart,
 			"Said at once, instead of a success or a failure that would mean nothing.",
 		},
 		{
-			"A commit that never arrives is not to blame", "NOT_REACHED", neverReached,
+			"A commit that never arrives is not to blame", "NOT_REACHED", (*Drill).neverReached,
 			"It was armed, but never tried: suspect the pipeline, not the commit.",
 		},
 		{
-			"Nor is one that met a broken app", "FAIL, held by baseline", innocent,
+			"Nor is one that met a broken app", "FAIL, held by baseline", (*Drill).innocent,
 			"The app was not healthy before: to revert the commit would mend nothing.",
 		},
 		{
-			"DRY_RUN reverts nothing", "FAIL, held by dry-run", dryRun,
+			"DRY_RUN reverts nothing", "FAIL, held by dry-run", (*Drill).dryRun,
 			"No other gate held: without DRY_RUN it would have been reverted.",
 		},
 		{
-			"Two reverts in a row open the circuit", "FAIL, held by circuit", circuit,
+			"Two reverts in a row open the circuit", "FAIL, held by circuit", (*Drill).circuit,
 			"It could be the judge that is wrong, so a person must look first.",
 		},
 		{
-			"A person looks, and closes it", takenBack, reset,
+			"A person looks, and closes it", takenBack, (*Drill).reset,
 			"The reason stands in the notes, for those who come later.",
 		},
 	}
 }
 
-func badTrailer(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) badTrailer(ctx context.Context) (string, error) {
 	before, err := d.Repo.Tip(ctx)
 	if err != nil {
 		return "", err
@@ -91,7 +91,7 @@ func badTrailer(d *Drill, ctx context.Context) (string, error) {
 	return "refused", nil
 }
 
-func healthy(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) healthy(ctx context.Context) (string, error) {
 	d.tell.say("She mends the line and pushes again:")
 	w, err := d.watch(ctx, "web", update(developer, "web", "1.1", armed))
 	if err != nil {
@@ -102,7 +102,7 @@ func healthy(d *Drill, ctx context.Context) (string, error) {
 	return outcome(s), err
 }
 
-func reverted(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) reverted(ctx context.Context) (string, error) {
 	d.tell.say("She deploys a tag that nobody built:")
 	return d.takeBack(ctx, missing)
 }
@@ -145,7 +145,7 @@ func (d *Drill) takeBack(ctx context.Context, tag string) (string, error) {
 	return got, nil
 }
 
-func onlyJudged(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) onlyJudged(ctx context.Context) (string, error) {
 	d.tell.say("%s makes the same mistake in api, with mode=shadow:", colleague)
 	w, err := d.watch(ctx, "api", update(colleague, "api", missing, shadow))
 	if err != nil {
@@ -172,7 +172,7 @@ func (d *Drill) untouched(ctx context.Context, w pushed, got string) (string, er
 	return got, err
 }
 
-func chart(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) chart(ctx context.Context) (string, error) {
 	d.tell.say("metrics is a Helm chart from elsewhere. A commit here deploys nothing of it:")
 	w, err := d.watch(ctx, "metrics", Change{
 		Who: colleague, Files: map[string]string{"apps/metrics/README.md": "A chart: see its own repository.\n"},
@@ -185,7 +185,7 @@ func chart(d *Drill, ctx context.Context) (string, error) {
 	return outcome(s), err
 }
 
-func neverReached(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) neverReached(ctx context.Context) (string, error) {
 	d.tell.say("A sync window forbids Argo CD to deploy shop. The commit is broken, too:")
 	if err := d.Cluster.CloseWindow("shop"); err != nil {
 		return "", err
@@ -201,7 +201,7 @@ func neverReached(d *Drill, ctx context.Context) (string, error) {
 	return d.untouched(ctx, w, outcome(s))
 }
 
-func innocent(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) innocent(ctx context.Context) (string, error) {
 	d.tell.say("A node takes the pods of legacy down; that is in no commit. Then a commit comes:")
 	if err := d.Cluster.Degrade("legacy"); err != nil {
 		return "", err
@@ -231,7 +231,7 @@ func innocent(d *Drill, ctx context.Context) (string, error) {
 	return got, d.well(ctx, "legacy")
 }
 
-func dryRun(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) dryRun(ctx context.Context) (string, error) {
 	d.tell.say("The operator restarts the watcher with DRY_RUN=true, and %s pushes:", developer)
 	if err := d.Watcher.Restart(true); err != nil {
 		return "", err
@@ -262,7 +262,7 @@ func dryRun(d *Drill, ctx context.Context) (string, error) {
 	return got, d.pass(ctx, 1)
 }
 
-func circuit(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) circuit(ctx context.Context) (string, error) {
 	d.tell.say("web was reverted once, and now once more:")
 	second, err := d.takeBack(ctx, "2.1-does-not-exist")
 	if err != nil {
@@ -288,7 +288,7 @@ func circuit(d *Drill, ctx context.Context) (string, error) {
 	return got, d.mend(ctx, developer, w, s)
 }
 
-func reset(d *Drill, ctx context.Context) (string, error) {
+func (d *Drill) reset(ctx context.Context) (string, error) {
 	const reason = "the tags were wrong indeed"
 	d.tell.command("navwatchd circuit reset --reason '" + reason + "' web")
 	said, err := d.Watcher.ResetCircuit(ctx, "web", reason)

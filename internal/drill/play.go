@@ -187,6 +187,8 @@ func outcome(s verdict.State) string {
 	switch {
 	case s.Verdict == verdict.Reverted && s.Recovery != "":
 		return fmt.Sprintf("%s, %s", s.Verdict, s.Recovery)
+	case s.Verdict == verdict.Fail && len(holding(s)) == 0:
+		return "FAIL, held by nothing"
 	case s.Verdict == verdict.Fail:
 		return "FAIL, held by " + strings.Join(holding(s), " and ")
 	}
