@@ -38,7 +38,7 @@ func Spans(s State, l Look, a Answers) ([]Span, string) {
 	b := s.Baseline
 	sources, _ := a.Judged(l)
 	switch {
-	case b == nil || !b.Known || !b.Good:
+	case b == nil || len(b.Revisions) == 0:
 		return nil, "no last good revision"
 	case len(sources) == 0 || len(b.Revisions) != len(sources):
 		return nil, "the sources changed since the last good revision"

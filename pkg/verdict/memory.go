@@ -113,7 +113,8 @@ type Baseline struct {
 	Good   bool
 	At     time.Time
 	Detail string
-	// Revisions of the sources by which the watch is judged, at that look.
+	// Revisions of the sources by which the watch is judged, at the last look
+	// that was good: the baseline itself, or one before it. Empty: none.
 	Revisions []string
 }
 
@@ -122,34 +123,55 @@ type Baseline struct {
 // what it is out of sync by is the commit itself. A look after an operation with
 // the commit, delivered before the pass that finds it reached, tells nothing.
 func (m Memory) baseline(a Answers, rel []Source, expect string, before time.Time) Baseline {
-	for i := len(m.Settled) - 1; i >= 0; i-- {
-		s := m.Settled[i]
-		if !s.At.Before(before) {
-			continue
-		}
-		if in, _ := a.contain(s.Applied, rel); in == Yes {
-			continue
-		}
+	looks := m.before(a, rel, before)
+	for i, s := range looks {
 		contains, _ := a.contain(s.Revisions, rel)
+		b := Baseline{Known: true, At: s.Until}
 		switch contains {
 		case Yes:
-			if !healthAs(s.Health, expect) {
-				return Baseline{Known: true, At: s.Until, Detail: "health " + s.Health + " before it was deployed"}
+			if healthAs(s.Health, expect) {
+				continue
 			}
+			b.Detail = "health " + s.Health + " before it was deployed"
 		case Unknown:
 			return Baseline{At: s.Until, Detail: "the revision of the last settled look is not known here"}
 		default:
-			b := Baseline{Known: true, Good: s.Good(expect), At: s.Until}
-			for _, src := range rel {
-				rev, _ := at(s.Revisions, src)
-				b.Revisions = append(b.Revisions, a.Revs[rev].Commit)
-			}
-			b.Detail = "health " + s.Health + ", " + s.Sync
+			b.Good, b.Detail = s.Good(expect), "health "+s.Health+", "+s.Sync
 			if s.Failed {
 				b.Detail += ", last operation failed"
 			}
-			return b
 		}
+		b.Revisions = lastGood(looks[i:], a, rel, expect)
+		return b
 	}
 	return Baseline{Detail: "no settled look before it"}
+}
+
+// before lists the settled looks before a moment, newest first, without those
+// after an operation with the commit.
+func (m Memory) before(a Answers, rel []Source, moment time.Time) []Settled {
+	var out []Settled
+	for i := len(m.Settled) - 1; i >= 0; i-- {
+		s := m.Settled[i]
+		if in, _ := a.contain(s.Applied, rel); s.At.Before(moment) && in != Yes {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// lastGood finds the newest good look without the commit, and its revisions.
+func lastGood(looks []Settled, a Answers, rel []Source, expect string) []string {
+	for _, s := range looks {
+		if in, _ := a.contain(s.Revisions, rel); in != No || !s.Good(expect) {
+			continue
+		}
+		var revs []string
+		for _, src := range rel {
+			rev, _ := at(s.Revisions, src)
+			revs = append(revs, a.Revs[rev].Commit)
+		}
+		return revs
+	}
+	return nil
 }
