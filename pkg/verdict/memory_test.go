@@ -18,6 +18,7 @@ func TestBaseline(t *testing.T) {
 		{"seen for the first time after the push", `0 Synced@new op:run@new
 			10 op:succeed`, "unknown no settled look"},
 		{"Degraded before", "-60 Degraded" + deploy, "bad health Degraded before it was deployed"},
+		{"good, then Degraded", "-60 Synced@old\n-30 Degraded" + deploy, "bad health Degraded"},
 		{"OutOfSync before", `-60 OutOfSync@old
 			0 OutOfSync@new
 			5 op:run@new`, "bad health Healthy, OutOfSync"},
@@ -66,7 +67,7 @@ func TestBaseline(t *testing.T) {
 			if !strings.HasPrefix(said, tt.want) {
 				t.Errorf("got %q, want %q", said, tt.want)
 			}
-			if b.Good && (len(b.Revisions) != 1 || b.Revisions[0] != oldCommit) {
+			if wasGood := b.Good || strings.HasPrefix(tt.what, "good, then"); wasGood && (len(b.Revisions) != 1 || b.Revisions[0] != oldCommit) {
 				t.Errorf("last good revision %v", b.Revisions)
 			}
 		})
