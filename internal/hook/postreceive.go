@@ -71,7 +71,7 @@ func (p *push) lines(ctx context.Context, arrivals []arrival) ([]verdict.Arrival
 			return nil, err
 		}
 		ws := watches(a.Message, policy.Trailer)
-		if len(ws) == 0 {
+		if len(ws) == 0 || a.Truncated {
 			continue
 		}
 		on, err := p.watched(ctx, a.refs)

@@ -167,10 +167,10 @@ func severity(o arming.Outcome) Severity {
 }
 
 func armText(f arming.Finding) string {
-	switch {
-	case f.Outcome == arming.NotAssessed:
+	switch f.Outcome {
+	case arming.NotAssessed:
 		return "not assessed: " + f.Message
-	case f.Outcome == arming.Accepted:
+	case arming.Accepted:
 		return "accepted by the policy (" + f.Reason + "): " + f.Message
 	default:
 		return f.Message
