@@ -90,15 +90,12 @@ func heldCommand(s *script, args []string) error {
 	return nil
 }
 
-func noteCommand(s *script, args []string) error {
-	note, err := s.note(args[0])
-	if err != nil {
-		return err
+func noteCommand(ts *testscript.TestScript, neg bool, args []string) {
+	note, err := ts.Value(worldKey{}).(*script).note(args[0])
+	ts.Check(err)
+	if strings.Contains(string(note), args[1]) == neg {
+		ts.Fatalf("%q in the note: %v\n%s", args[1], !neg, note)
 	}
-	if !strings.Contains(string(note), args[1]) {
-		return fmt.Errorf("no %q in\n%s", args[1], note)
-	}
-	return nil
 }
 
 func unnotedCommand(s *script, args []string) error {

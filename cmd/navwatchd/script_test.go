@@ -21,7 +21,7 @@ import (
 // TestScript runs scenarios in words: a real repository, a simulated Argo CD,
 // the daemon's passes, and a clock that only `at` moves. The commands:
 //
-//	repo [poll=10s] [policy=FILE|none] [inline-health] [sim-poll=120s] [settle=200ms] APP...
+//	repo [poll=10s] [policy=FILE|none] [inline-health] [sim-poll=120s] [settle=200ms] [apply=500ms] APP...
 //	app NAME [key=value...]            an Application (appCommand)
 //	commit NAME [key=value...]         a commit on the server (commitCommand); $NAME is its id
 //	pushed BRANCH OLD NEW [by=WHO]     what was pushed with git: watches lines, webhook
@@ -35,7 +35,8 @@ import (
 //	decided COMMIT APP DURATION        when, at most one poll later
 //	gate COMMIT APP NAME pass|hold [TEXT]
 //	held COMMIT APP NAME...            exactly these gates hold; none: all pass
-//	note COMMIT TEXT, unnoted COMMIT   what the whole note says; there is none
+//	[!] note COMMIT TEXT               what the whole note says
+//	unnoted COMMIT                     there is no note
 //	reverts BRANCH N                   how many reverts the branch holds
 //	tip BRANCH COMMIT                  where the branch is
 //	person TEXT                        the log called a person so; `! person` nobody at all
@@ -52,7 +53,7 @@ func TestScript(t *testing.T) {
 			"repo": repoCommand, "app": words(appCommand), "commit": words(commitCommand), "pushed": words(pushedCommand),
 			"sim": words(simCommand), "at": words(atCommand), "fails": words(failsCommand), "daemon": words(daemonCommand),
 			"set": words(setCommand), "verdict": words(verdictCommand), "recovery": words(recoveryCommand),
-			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": words(noteCommand),
+			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": noteCommand,
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
 			"people": words(peopleCommand), "circuit": words(circuitWords), "save": words(saveCommand), "person": personCommand,
 		},
@@ -137,6 +138,8 @@ func repoCommand(ts *testscript.TestScript, neg bool, args []string) {
 	o.Poll, err = time.ParseDuration(one(kv, "sim-poll", "120s"))
 	ts.Check(err)
 	o.Delays.Settle, err = time.ParseDuration(one(kv, "settle", "0s"))
+	ts.Check(err)
+	o.Delays.Apply, err = time.ParseDuration(one(kv, "apply", "0s"))
 	ts.Check(err)
 	s.world = newWorld(ts.Value("t").(testing.TB), ts.MkAbs("."), policy, o, plain...)
 	if s.poll, err = time.ParseDuration(one(kv, "poll", "10s")); err != nil || neg {
