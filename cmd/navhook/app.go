@@ -33,7 +33,7 @@ type env struct {
 }
 
 func run(ctx context.Context, args []string, e env) error {
-	app := exit.Tame(&cli.App{
+	app := &cli.App{
 		Name: "navhook", Usage: "what a Git server and a clone run for nav-watchdog",
 		Version: version, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
@@ -48,8 +48,8 @@ func run(ctx context.Context, args []string, e env) error {
 				},
 			},
 		},
-	})
-	return app.RunContext(ctx, args)
+	}
+	return exit.Run(ctx, app, args)
 }
 
 func (e env) preReceive(ctx context.Context) error {

@@ -27,7 +27,7 @@ type env struct {
 func run(ctx context.Context, args []string, e env) error {
 	format := &cli.StringFlag{Name: "format", Value: lint.FormatText, Usage: "`FORMAT` of the output: text or json"}
 	strict := &cli.BoolFlag{Name: "strict", Usage: "fail for warnings, too"}
-	app := exit.Tame(&cli.App{
+	app := &cli.App{
 		Name: "navlint", Usage: "lint commit messages that ask nav-watchdog to watch them",
 		Version: version, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
@@ -39,8 +39,8 @@ func run(ctx context.Context, args []string, e env) error {
 			},
 			{Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Flags: []cli.Flag{format}, Action: e.show},
 		},
-	})
-	return app.RunContext(ctx, args)
+	}
+	return exit.Run(ctx, app, args)
 }
 
 func (e env) parse(c *cli.Context) error {

@@ -30,5 +30,5 @@ func run(ctx context.Context, args []string, e env) error {
 			drillHookCommand(e),
 		},
 	}
-	return exit.Tame(app).RunContext(ctx, exit.Permute(app, args))
+	return exit.Run(ctx, app, args)
 }

@@ -14,8 +14,8 @@ import (
 //   - a bad flag is a usage error on stderr, not a page of help on stdout;
 //   - an unknown command is a usage error (the library's own answer is the
 //     code 3, our "could not decide"), and so is none at all;
-//   - a flag behind the first argument is a usage error: the library takes it
-//     for an argument, and "message FILE --strict" would not be strict;
+//   - a flag behind the first argument that Run did not move is a usage error:
+//     the library takes it for an argument;
 //   - a command has no "help" command below it, which would shadow a file of
 //     that name; --help stays.
 //
@@ -51,8 +51,8 @@ func tame(c *cli.Command) {
 	c.Action = func(ctx *cli.Context) error {
 		for _, arg := range ctx.Args().Slice() {
 			if len(arg) > 1 && arg[0] == '-' {
-				return Hint(Usagef("%s: %q comes after an argument", ctx.Command.Name, arg),
-					"flags go before arguments; a file whose name begins with a dash is ./%s", arg)
+				return Hint(Usagef("%s: flag %q is not known", ctx.Command.Name, arg),
+					"%s %s --help shows the flags; a file whose name begins with a dash is ./%s", ctx.App.Name, ctx.Command.Name, arg)
 			}
 		}
 		return run(ctx)

@@ -21,7 +21,7 @@ func TestTame(t *testing.T) {
 		{"app check help", Clean, "", "lax [help]"},
 		{"app check -", Clean, "", "lax [-]"},
 		{"app check", Clean, "", "lax []"},
-		{"app check file --strict", Usage, `"--strict" comes after an argument`, ""},
+		{"app check file --strict", Usage, `flag "--strict" is not known`, ""},
 		{"app check --nosuch", Usage, "nosuch", ""},
 		{"app --nosuch", Usage, "nosuch", ""},
 		{"app nosuch", Usage, `unknown command "nosuch"`, ""},

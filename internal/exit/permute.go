@@ -1,15 +1,21 @@
 package exit
 
 import (
+	"context"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Permute moves flags that stand behind arguments before them, as people type
+// Run is Tame and app's own Run, with flags allowed behind arguments.
+func Run(ctx context.Context, app *cli.App, args []string) error {
+	return Tame(app).RunContext(ctx, permute(app, args))
+}
+
+// permute moves flags that stand behind arguments before them, as people type
 // them: the library stops to read flags at the first argument. What it does not
 // know stays where it is, and Tame refuses it; "--" ends the flags.
-func Permute(app *cli.App, args []string) []string {
+func permute(app *cli.App, args []string) []string {
 	if len(args) < 2 {
 		return args
 	}

@@ -26,7 +26,7 @@ func TestPermute(t *testing.T) {
 		"n":                                 "n",
 		"n nosuch --json":                   "n nosuch --json",
 	} {
-		if got := strings.Join(Permute(app, strings.Fields(in)), " "); got != want {
+		if got := strings.Join(permute(app, strings.Fields(in)), " "); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
