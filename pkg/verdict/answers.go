@@ -155,7 +155,7 @@ type relevance struct {
 // The Reason is why there are none; final tells whether that can change.
 func (a Answers) relevant(l Look) (r relevance, why Reason, final bool) {
 	if l.Hydrator {
-		return r, Reason{"hydrator", "the Source Hydrator deploys other commits than these"}, true
+		return r, Reason{"hydrator", "the Source Hydrator deploys other commits than these: " + instead["hydrator"]}, true
 	}
 	var ours []Source
 	var kinds []string
@@ -177,12 +177,13 @@ func (a Answers) relevant(l Look) (r relevance, why Reason, final bool) {
 		if undecided || len(l.Spec) == 0 {
 			return r, Reason{"no-revision", "Argo CD has not resolved a revision yet"}, false
 		}
-		return r, Reason{sourceProblem(l.Spec), strings.Join(kinds, ", ") + addresses(a.Names)}, true
+		code := sourceProblem(l.Spec)
+		return r, Reason{code, strings.Join(kinds, ", ") + ": " + instead[code] + addresses(a.Names)}, true
 	}
 	picked := pick(ours, func(s Source) bool { return touches(s, a.Paths) })
 	following := pickSome(picked, func(s Source) bool { _, ok := a.follows(s); return ok })
 	if len(following) == 0 {
-		return r, Reason{"follows-no-branch", "target revision " + quoteWord(picked[0].TargetRevision) + " is no branch of this repository"}, true
+		return r, Reason{"follows-no-branch", "target revision " + quoteWord(picked[0].TargetRevision) + " is no branch of this repository: " + instead["follows-no-branch"]}, true
 	}
 	r.sources = pick(following, func(s Source) bool { b, _ := a.follows(s); return a.Branches[b] == Yes })
 	r.branch, _ = a.follows(r.sources[0])
@@ -228,6 +229,15 @@ func sourceProblem(spec []Source) string {
 		return "oci-source"
 	}
 	return "chart-source"
+}
+
+// instead is what to do where a commit cannot be watched (design, section 5).
+var instead = map[string]string{
+	"chart-source":      "pin the version in a file of this repository, as a dependency or in a values source, and watch that",
+	"oci-source":        "pin the digest in a file of this repository and watch the Application that deploys it",
+	"other-repository":  "put the trailer on commits of that repository, or name its address in the policy's repositories if it is this one",
+	"follows-no-branch": "watch an Application that follows a branch",
+	"hydrator":          "watch it by other means",
 }
 
 func addresses(names []string) string {

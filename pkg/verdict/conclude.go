@@ -57,7 +57,7 @@ func holds(gates []Gate) (held []string, final bool) {
 		if g.Pass {
 			continue
 		}
-		held = append(held, g.Name+": "+g.Why)
+		held = append(held, g.Name+": "+clip(g.Why))
 		if g.Name != "fresh" && g.Name != "deployable" {
 			final = true
 		}

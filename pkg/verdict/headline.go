@@ -28,7 +28,7 @@ func heldMost(held []string) string {
 
 // sentence says the reason in words.
 func (s State) sentence() string {
-	w, r := s.Watch, s.Reason
+	w, r := s.Watch, Reason{s.Reason.Code, clip(s.Reason.Detail)}
 	switch {
 	case r.Code == "deadline":
 		return fmt.Sprintf("not %s within %s of being reached (%s)", w.Expect, seconds(w.Deadline), r.Detail)

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -362,25 +363,31 @@ func later(a, b time.Time) time.Time {
 // maxText bounds what is taken over from a cluster's or a person's words.
 const maxText = 300
 
-// clip makes foreign text one bounded line without control characters.
+// userinfo is what stands before the host in an address: often a token.
+var userinfo = regexp.MustCompile(`://[^/\s]*@`)
+
+// clip makes foreign text one bounded line without control characters, and
+// without the credentials of an address: notes are read by many. What is
+// clipped stays as it is when it is clipped again.
 func clip(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range strings.TrimSpace(s) {
-		if n++; n > maxText {
-			b.WriteString("...")
-			break
-		}
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteByte(' ')
-		case r < ' ' || (r >= 0x7f && r < 0xa0) || r == '\u2028' || r == '\u2029' || isBidi(r):
-			b.WriteRune('\uFFFD')
-		default:
-			b.WriteRune(r)
-		}
+	s = strings.TrimSpace(s)
+	s = userinfo.ReplaceAllString(s[:min(len(s), 16*maxText)], "://")
+	s = strings.Join(strings.Fields(strings.Map(plainRune, s)), " ")
+	if r := []rune(s); len(r) > maxText {
+		return string(r[:maxText-len("...")]) + "..."
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return s
+}
+
+// plainRune replaces what would break a line or reorder it.
+func plainRune(r rune) rune {
+	switch {
+	case r == '\n' || r == '\t' || r == '\r':
+		return ' '
+	case r < ' ' || (r >= 0x7f && r < 0xa0) || r == '\u2028' || r == '\u2029' || isBidi(r):
+		return '\uFFFD'
+	}
+	return r
 }
 
 // isBidi: characters that reorder a line on a terminal or a web page.

@@ -9,7 +9,7 @@ import (
 )
 
 // maxNote bounds a note that is read, in bytes.
-const maxNote = 1 << 20
+const maxNote = 4 << 20
 
 // FormatNote writes the stanzas of one commit, sorted by Application: a
 // headline, an empty line, and a block of trailers that git and any trailer

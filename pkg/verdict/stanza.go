@@ -79,7 +79,7 @@ func readFlags(s *State, v string) error {
 }
 
 func readID(id *string, v string) error {
-	if !fullRevision.MatchString(v) {
+	if !fullRevision.MatchString(v) || strings.ToLower(v) != v {
 		return fmt.Errorf("%q is no object id", v)
 	}
 	*id = v
@@ -167,7 +167,7 @@ func readGate(s *State, v string) error {
 func writeEvents(s State) []string {
 	out := make([]string, len(s.Events))
 	for i, e := range s.Events {
-		out[i] = strings.TrimRight(fmt.Sprintf("%d %s %s %s", e.Seq, stamp(e.At), e.Kind, e.Text), " ")
+		out[i] = strings.TrimRight(fmt.Sprintf("%d %s %s %s", e.Seq, stamp(e.At), e.Kind, clip(e.Text)), " ")
 	}
 	return out
 }

@@ -218,8 +218,13 @@ func (s State) Absorb(o Observation) State {
 	return s
 }
 
-// maxObjects bounds how many objects a stanza lists.
-const maxObjects = 200
+// maxObjects and maxObjectBytes bound a list of objects in a stanza, maxName
+// what Kubernetes admits as a name: a note must stay one that can be read.
+const (
+	maxObjects     = 200
+	maxObjectBytes = 64 << 10
+	maxName        = 253
+)
 
 // changed unites what the operations with the commit created or configured,
 // self-heals and retries included (gate `related`).
@@ -250,11 +255,25 @@ func (s *State) addObject(list []ObjectID, id ObjectID) []ObjectID {
 			return list
 		}
 	}
-	if len(list) >= maxObjects {
-		s.Truncated = true
+	size := len(id.String())
+	for _, x := range list {
+		size += len(x.String())
+	}
+	if len(list) >= maxObjects || size > maxObjectBytes || !plainObject(id) {
+		s.Truncated = true // what is not listed is not known
 		return list
 	}
 	return append(append([]ObjectID(nil), list...), id)
+}
+
+// plainObject: names that no API server would admit are not taken into a note.
+func plainObject(id ObjectID) bool {
+	for _, name := range []string{id.Group, id.Kind, id.Namespace, id.Name} {
+		if len(name) > maxName || escapeWord(name) != name {
+			return false
+		}
+	}
+	return id.Kind != "" && id.Name != ""
 }
 
 // told reads the message of one object's apply: kubectl's words for created

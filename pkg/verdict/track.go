@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -173,13 +175,18 @@ func (t *Track) observeRevision(j Judgement, o Observation) {
 	}
 }
 
-// comparedKey names the compared revisions of a look.
+// comparedKey names the compared revisions of a look, in a form that fits into
+// a note whatever their number.
 func comparedKey(l Look) string {
 	revs := make([]string, len(l.Compared))
 	for i, r := range l.Compared {
 		revs[i] = r.Rev
 	}
-	return strings.Join(revs, ",")
+	key := strings.Join(revs, ",")
+	if len(key) > 4*64 {
+		return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(key)))
+	}
+	return key
 }
 
 func (t *Track) healthy(j Judgement, o Observation, unseen bool) {

@@ -252,19 +252,19 @@ type run struct {
 	script   script
 	restart  func(now int) bool // forget all but the note after the look at now
 	overtook []string           // what Git says of a range
+	conclude func(verdict.State, verdict.Observation, time.Time) verdict.State
 	end      int
 }
 
 // result is how it came out.
 type result struct {
-	state    verdict.State
-	at       int // second of the terminal verdict, -1: none
-	person   string
-	conclude bool
+	state verdict.State
+	at    int // second of the terminal verdict, -1: none
 }
 
 // play steps a scenario from its first line to its end, a look every poll. A
-// FAIL that would ask the gates ends it as FAIL: gates have tests of their own.
+// FAIL that would ask the gates ends it as FAIL, unless conclude says what they
+// say: gates have tests of their own.
 func (r run) play(t *testing.T) result {
 	t.Helper()
 	w, memory := newWorld(), verdict.Memory{}
@@ -288,14 +288,15 @@ func (r run) play(t *testing.T) result {
 			in.Seen, in.Unseen = nil, verdict.Reason{Code: "cluster-unreadable", Detail: "no answer"}
 		}
 		next := stepOnce(t, w, &s, in, r.overtook)
-		if next.Conclude {
-			s, out.conclude = verdict.CloseHeld(s, clock(now)), true
+		if next.Conclude && r.conclude != nil {
+			s = r.conclude(s, *w.seen(clock(now), true, newCommit), clock(now))
+		} else if next.Conclude {
+			s = verdict.CloseHeld(s, clock(now))
 		}
-		if s.Verdict != verdict.Waiting && out.at < 0 || s.Verdict == verdict.Waiting {
-			out.at = map[bool]int{true: -1, false: now}[s.Verdict == verdict.Waiting]
-		}
-		if next.Person != "" {
-			out.person = next.Person
+		if s.Verdict == verdict.Waiting {
+			out.at = -1
+		} else if out.at < 0 {
+			out.at = now
 		}
 		if r.restart != nil && r.restart(now) {
 			s, memory = reopen(t, s), verdict.Memory{}
