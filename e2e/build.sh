@@ -1,0 +1,61 @@
+#!/bin/sh
+# Builds the parts of the end-to-end suite once and links them into $CACHE/bin, whose path it prints.
+# A part is built anew when its go.mod or go.sum changed. Usage: build.sh [part...]
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${NAV_E2E_CACHE:-$HOME/.cache/nav-watchdog-e2e}
+mkdir -p "$cache/bin"
+
+# build PART PACKAGE BINARY [go build flags...]
+build() {
+	part=$1 package=$2 binary=$3
+	shift 3
+	dir=$here/parts/$part
+	key=$(cat "$dir/go.mod" "$dir/go.sum" | sha256sum | cut -c1-12)
+	out=$cache/$part-$key/$binary
+	if [ ! -x "$out" ]; then
+		echo "building $binary" >&2
+		(cd "$dir" && nice -n 19 go build -mod=readonly -trimpath -ldflags=-s "$@" -o "$out.new" "$package")
+		mv "$out.new" "$out"
+	fi
+	ln -sfn "$out" "$cache/bin/$binary"
+}
+
+kubernetes() {
+	version=$(sed -n 's#^require k8s.io/kubernetes v##p' "$here/parts/kubernetes/go.mod")
+	minor=${version#*.}
+	v=k8s.io/component-base/version
+	# Clients parse the version, so it has to be there.
+	flags="-s -X $v.gitVersion=v$version -X $v.gitMajor=${version%%.*} -X $v.gitMinor=${minor%%.*}"
+	build kubernetes k8s.io/kubernetes/cmd/kube-apiserver kube-apiserver "-ldflags=$flags"
+	build kubernetes k8s.io/kubernetes/cmd/kube-controller-manager kube-controller-manager "-ldflags=$flags"
+}
+
+argocd() {
+	build argocd github.com/argoproj/argo-cd/v3/cmd argocd
+	# One binary, which looks at the name it was started under.
+	for name in argocd-repo-server argocd-application-controller argocd-applicationset-controller argocd-server; do
+		ln -sfn "$out" "$cache/bin/$name"
+	done
+	# The CRDs, at a place that does not depend on the module cache.
+	crds=$(cd "$here/parts/argocd" && go list -mod=readonly -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3)/manifests/crds
+	mkdir -p "$cache/crds"
+	for crd in application applicationset appproject; do
+		install -m 0644 "$crds/$crd-crd.yaml" "$cache/crds/"
+	done
+}
+
+[ $# -gt 0 ] || set -- etcd kubernetes kwok argocd kustomize helm
+for part in "$@"; do
+	case $part in
+	etcd) build etcd go.etcd.io/etcd/server/v3 etcd ;;
+	kubernetes) kubernetes ;;
+	kwok) build kwok sigs.k8s.io/kwok/cmd/kwok kwok ;;
+	argocd) argocd ;;
+	kustomize) build kustomize sigs.k8s.io/kustomize/kustomize/v5 kustomize ;;
+	helm) build helm helm.sh/helm/v3/cmd/helm helm ;;
+	*) echo "build.sh: unknown part $part" >&2; exit 2 ;;
+	esac
+done
+echo "$cache/bin"
