@@ -25,12 +25,12 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 	if err := d.checkVerdicts(ctx, now); err != nil {
 		return err
 	}
-	notes, _, err := d.cfg.Store.Verdicts(ctx)
+	notes, all, err := d.cfg.Store.Verdicts(ctx)
 	if err != nil {
 		return fmt.Errorf("reading verdicts: %w", err)
 	}
 	for commit, note := range notes {
-		d.adoptNote(commit, note)
+		d.adoptNote(commit, note, all)
 	}
 	arrivals, err := d.cfg.Store.Arrivals(ctx)
 	if err != nil {
@@ -97,21 +97,24 @@ func (d *Daemon) freeze(now time.Time, why string) {
 }
 
 // adoptNote takes a note for what is true, unless it is what this daemon wrote:
-// its own state knows more than a note holds.
-func (d *Daemon) adoptNote(commit string, note []byte) {
-	if wrote, ok := d.wrote[commit]; ok && note != nil && sha256.Sum256(note) == wrote {
+// its own state knows more than a note holds. First is the reading after a start.
+func (d *Daemon) adoptNote(commit string, note []byte, first bool) {
+	sum := sha256.Sum256(note)
+	if wrote, ok := d.wrote[commit]; ok && note != nil && sum == wrote {
 		d.stored[commit] = true
 		return
-	}
-	for k := range d.states {
-		if k.commit == commit && note != nil {
-			delete(d.states, k)
-		}
 	}
 	delete(d.broken, commit)
 	d.stored[commit] = note != nil
 	if note == nil { // removed; what is open is written again
 		return
+	}
+	own := map[key]verdict.State{}
+	for k, s := range d.states {
+		if k.commit == commit {
+			own[k] = s
+			delete(d.states, k)
+		}
 	}
 	states, err := verdict.ParseNote(note)
 	if err != nil {
@@ -119,11 +122,28 @@ func (d *Daemon) adoptNote(commit string, note []byte) {
 		d.complain("verdicts "+commit, err)
 		return
 	}
+	if !first && sum != d.tried[commit] {
+		d.notAlone(commit)
+	}
 	for _, s := range states {
 		s.Watch.Commit = commit
 		k := key{commit, s.Watch.App}
-		d.states[k] = d.status.restore(k, s)
+		s = d.status.restore(k, s)
+		if o, ours := own[k]; ours {
+			s = s.Resume(o)
+		}
+		d.states[k] = s
 	}
+}
+
+// notAlone says once that somebody else writes verdicts. Two daemons are safe:
+// of two pushes one loses; but nobody meant to have them (design, section 8).
+func (d *Daemon) notAlone(commit string) {
+	const what = "other writers"
+	if d.sick[what] == "" {
+		d.person("somebody else writes verdicts; does another daemon run?", "commit", commit)
+	}
+	d.sick[what] = "somebody else writes verdicts"
 }
 
 // policyOf reads the policy at a commit. One that is broken, or cannot be read,

@@ -49,6 +49,9 @@ func (p *pass) store(ctx context.Context) error {
 	if due {
 		w.Status = p.statusBytes(p.now, p.view.Verdicts)
 	}
+	for commit, note := range w.Verdicts {
+		p.tried[commit] = sha256.Sum256(note)
+	}
 	if err := p.cfg.Store.Write(ctx, w); err != nil {
 		p.states = old
 		return p.failed(ctx, w, err)

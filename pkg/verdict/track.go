@@ -41,14 +41,40 @@ type Track struct {
 
 // live is what a restart forgets.
 type live struct {
-	lastReach    time.Time // last look that counted for reach
-	lastDeadline time.Time // last determinate look since reached
+	lastReach    time.Time     // last look that counted for reach
+	lastDeadline time.Time     // last determinate look since reached
 	beyond       time.Duration // counted, but after the controller should have compared again (R5)
 	beyondOf     time.Time     // the reconciledAt that beyond belongs to
 	stableFrom   time.Time
 	stableKey    stableKey
 	badFrom      time.Time // start of the unhealthy run
 	badFor       time.Duration
+}
+
+// Resume gives a state that was read from a note the running clocks of own, the
+// daemon's own state of the same watch. Without it two daemons would restart
+// each other's `stable` with every note. Time since own's last look does not
+// count: the note's writer may have counted it. A state that is further, or
+// elsewhere, stays as it was read.
+func (s State) Resume(own State) State {
+	if s.UID != own.UID || s.Verdict != own.Verdict || s.Revert != own.Revert {
+		return s
+	}
+	s.Track = s.Track.resume(own.Track)
+	s.RecoveryTrack = s.RecoveryTrack.resume(own.RecoveryTrack)
+	return s
+}
+
+func (t Track) resume(own Track) Track {
+	if t.ReachedAt.IsZero() || t.Revision != own.Revision || !t.ReachedOp.Equal(own.ReachedOp) ||
+		t.WasHealthy != own.WasHealthy || t.UnhealthyAt != own.UnhealthyAt {
+		return t
+	}
+	t.live = live{
+		stableFrom: own.live.stableFrom, stableKey: own.live.stableKey,
+		badFrom: own.live.badFrom, badFor: own.live.badFor,
+	}
+	return t
 }
 
 // stableKey proves continuity: while it stays the same, nothing happened
