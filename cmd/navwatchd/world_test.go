@@ -49,8 +49,8 @@ type world struct {
 
 	daemons map[string]*daemonRun
 	order   []string
-	// between wraps what a daemon fetches from and pushes to.
-	between func(remote) remote
+	// between wraps what a daemon, by its name, fetches from and pushes to.
+	between func(name string, r remote) remote
 }
 
 // daemonRun is one daemon of a world.
@@ -162,8 +162,7 @@ func (w *world) webhook(branch string) {
 
 // launch starts a daemon, as after a restart: only its mirror is kept.
 func (w *world) launch(name string) error {
-	set := w.set
-	set.Mirror = w.mirror(name)
+	set := w.setOf(name)
 	e := env{environ: w.srv.Env(), now: func() time.Time { return w.now }, stderr: &w.log}
 	repo, rem, err := openMirror(context.Background(), e, set)
 	if err != nil {
@@ -171,7 +170,7 @@ func (w *world) launch(name string) error {
 	}
 	var r remote = &calmRemote{remote: rem, dir: w.srv.Dir}
 	if w.between != nil {
-		r = w.between(r)
+		r = w.between(name, r)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -189,6 +188,13 @@ func (w *world) launch(name string) error {
 	w.daemons[name] = &daemonRun{d: d}
 	w.sim.Between() // a new watch tells nothing of what was before
 	return nil
+}
+
+// setOf are the settings of one daemon.
+func (w *world) setOf(name string) config.Daemon {
+	set := w.set
+	set.Mirror = w.mirror(name)
+	return set
 }
 
 func (w *world) mirror(name string) string { return filepath.Join(w.dir, "mirror-"+name+".git") }
