@@ -176,7 +176,9 @@ var gateCases = []struct {
 	{"deployable", "automated sync off", func(_ *state, f *facts) { f.Look.AutoSync = false }, "automated sync"},
 	{"", "a progressive sync switched it off", func(_ *state, f *facts) { f.Look.AutoSync, f.Look.OwnedBySet = false, true }, ""},
 	{"deployable", "skip-reconcile", func(_ *state, f *facts) { f.Look.SkipReconcile = true }, "skip-reconcile"},
-	{"deployable", "an operation runs", func(_ *state, f *facts) { f.Look.Operation.Requested, f.Look.Operation.Phase = true, verdict.PhaseRunning }, "runs"},
+	{"deployable", "an operation runs", func(_ *state, f *facts) {
+		f.Look.Operation.Requested, f.Look.Operation.Phase = true, verdict.PhaseRunning
+	}, "runs"},
 	{"deployable", "an operation is requested", func(_ *state, f *facts) { f.Look.Operation.Requested = true }, "runs"},
 	{"deployable", "an operation is terminating", func(_ *state, f *facts) { f.Look.Operation.Phase = verdict.PhaseTerminating }, "runs"},
 	{"deployable", "retries without limit", func(_ *state, f *facts) { retried(f, -1) }, "without limit"},

@@ -115,7 +115,7 @@ func (o Observation) indeterminate() Reason {
 	case o.Refresh > 0 && !l.ReconciledAt.IsZero() && l.At.Sub(l.ReconciledAt) > 3*o.Refresh:
 		return Reason{"stale", "the controller last compared at " + stamp(l.ReconciledAt)}
 	case l.SpecChanged != "":
-		return Reason{"spec-changed", l.SpecChanged + " changed since the last comparison"}
+		return Reason{"spec-changed", l.SpecChanged}
 	case op.Present && !op.Requested && op.Completed() && op.FinishedAt.IsZero():
 		return Reason{"orphaned", "operation is " + op.Phase + " and never finished"}
 	case op.Present && !op.Requested && (op.Phase == PhaseRunning || op.Phase == PhaseTerminating) &&
@@ -332,11 +332,11 @@ func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
 		return unknownRevision(l, a, rel)
 	}
 	running := op.Requested || op.Phase == PhaseRunning
-	_, rev := a.contain(op.Revisions, rel.sources)
+	in, rev := a.contain(op.Revisions, rel.sources)
 	switch {
 	case op.blocked():
 		return Reason{"sync-window", clip(op.Message)}
-	case running && rev != "":
+	case running && rev != "" && in != Yes:
 		return Reason{"operation-older", fmt.Sprintf("an operation for %s is in progress", short(rev))}
 	case running:
 		return Reason{"operation-requested", "an operation was requested"}

@@ -68,7 +68,7 @@ func TestJudge(t *testing.T) {
 		// Operation.
 		{rule: "R7 requested, row 1a", words: "OutOfSync@new", change: func(w *world) {
 			w.look.Operation = verdict.Operation{Requested: true, Revisions: w.at(newCommit)}
-		}, want: "seen running determinate (operation-older)"},
+		}, want: "seen running determinate (operation-requested)"},
 		{rule: "R7 waits for a retry", words: "OutOfSync@new op:run@new op:retry", want: "reached=operation seen running failed determinate (operation-failed)"},
 		{rule: "R8 orphaned, running", words: "OutOfSync@new op:run@new op:lost", change: func(w *world) { w.look.Operation.StartedAt = clock(60 - 121) }, want: "(orphaned)"},
 		{rule: "R8 lost for less than 120 s", words: "OutOfSync@new op:run@new op:lost", change: func(w *world) { w.look.Operation.StartedAt = clock(60 - 119) }, want: "reached=operation seen running determinate (operation-running)"},
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 		{rule: "row 19 wipe-out", words: "OutOfSync@new error:SyncError", change: resources(leftover), want: "seen synced determinate (sync-error)"},
 		{rule: "R10 dry run", words: "OutOfSync@new op:dry@new op:succeed", want: "seen determinate (not-attempted)"},
 		{rule: "R10 selective", words: "OutOfSync@new op:part@new op:succeed", want: "seen determinate (not-attempted)"},
-		{rule: "R10 local", words: "OutOfSync@new op:run@new", change: func(w *world) { w.look.Operation.Local = true }, want: "seen running determinate (operation-older)"},
+		{rule: "R10 local", words: "OutOfSync@new op:run@new", change: func(w *world) { w.look.Operation.Local = true }, want: "seen running determinate (operation-requested)"},
 		{rule: "R11 Failed though all is green", words: "Synced@new op:run@new op:fail", want: "reached=operation seen synced failed determinate (operation-failed)"},
 		{rule: "R11 Error", words: "OutOfSync@new op:run@new op:error", want: "reached=operation seen error determinate (operation-error)"},
 		{rule: "R11 failed without NEW", words: "Synced@new op:run@old op:fail", want: "reached=synced seen synced healthy determinate"},

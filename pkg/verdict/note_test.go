@@ -38,7 +38,7 @@ func (d dice) time() time.Time {
 	}
 	return start.Add(time.Duration(d.Int64N(int64(time.Hour)))).In(time.FixedZone("x", 3600*d.IntN(5)))
 }
-func (d dice) span() time.Duration { return time.Duration(d.Int64N(int64(3 * time.Second))) * 1000 }
+func (d dice) span() time.Duration { return time.Duration(d.Int64N(int64(3*time.Second))) * 1000 }
 func (d dice) id() string {
 	return []string{oldCommit, newCommit, strings.Repeat("0123abcd", 8)}[d.IntN(3)]
 }
