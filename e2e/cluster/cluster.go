@@ -134,7 +134,7 @@ func (c *Cluster) controlPlane(ctx context.Context) error {
 		"--service-account-signing-key-file="+c.path("sa.key"), "--service-account-key-file="+c.path("sa.key"),
 		"--authorization-mode=RBAC", "--token-auth-file="+c.path("tokens.csv"), "--cert-dir="+c.path("certs"),
 		"--secure-port="+c.port(2), "--bind-address=127.0.0.1", "--service-cluster-ip-range=10.0.0.0/24",
-		"--disable-admission-plugins=ServiceAccount", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0"); err != nil {
+		"--disable-admission-plugins=ServiceAccount"); err != nil {
 		return err
 	}
 	return nil
