@@ -45,7 +45,7 @@ type question struct {
 
 // revisions of all that is asked.
 func (q question) revisions() []string {
-	out := q.memory.Questions()
+	out := append(q.memory.Questions(), q.commit)
 	for _, l := range q.looks {
 		out = append(out, l.Revisions()...)
 	}
@@ -89,6 +89,10 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 	}
 	commits, targets, missing := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, q := range qs {
+		if a.peeled[q.commit] != q.commit {
+			a.gone(view, q)
+			continue
+		}
 		ask := func(target string) {
 			if _, known := a.contains[[2]string{q.commit, target}]; !known && target != "" {
 				commits[q.commit], targets[target] = true, true
@@ -127,6 +131,19 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 	return nil
 }
 
+// gone answers for a commit that the repository does not have, such as one that
+// was pushed away before this mirror was made: nothing here contains it.
+func (a *asker) gone(view View, q question) {
+	for _, b := range q.branches(view) {
+		a.contains[[2]string{q.commit, view.Branches[b]}] = false
+	}
+	for _, r := range q.revisions() {
+		if c := a.peeled[strings.ToLower(r)]; c != "" {
+			a.contains[[2]string{q.commit, c}] = false
+		}
+	}
+}
+
 // resolve peels the revisions that are not known yet.
 func (a *asker) resolve(ctx context.Context, view View, qs []question) error {
 	if tips := view.fingerprint(); tips != a.tips {
@@ -135,7 +152,7 @@ func (a *asker) resolve(ctx context.Context, view View, qs []question) error {
 	ask := map[string]bool{}
 	for _, q := range qs {
 		for _, r := range q.revisions() {
-			if r = strings.ToLower(r); a.peeled[r] == "" && !a.missed[r] {
+			if r = strings.ToLower(r); r != "" && a.peeled[r] == "" && !a.missed[r] {
 				ask[r] = true
 			}
 		}

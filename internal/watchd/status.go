@@ -50,6 +50,9 @@ type inventory struct {
 // maxInventory bounds the Applications that are listed.
 const maxInventory = 5000
 
+// statusHint: a status that cannot be read is never overwritten.
+const statusHint = "the daemon judges nothing until refs/notes/nav/status can be read; delete that ref to start anew from today's tips"
+
 // readStatus reads the status that a daemon wrote; nil: there is none.
 func readStatus(data []byte) (status, error) {
 	var s status
@@ -57,10 +60,10 @@ func readStatus(data []byte) (status, error) {
 		return s, nil
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return status{}, fmt.Errorf("reading the status: %w", err)
+		return status{}, fmt.Errorf("reading the status: %w\nhint: %s", err, statusHint)
 	}
 	if s.V != 1 {
-		return status{}, fmt.Errorf("reading the status: version %d is not known", s.V)
+		return status{}, fmt.Errorf("reading the status: version %d is not known\nhint: %s", s.V, statusHint)
 	}
 	return s, nil
 }
