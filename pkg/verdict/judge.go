@@ -102,6 +102,7 @@ func Judge(w Watch, o Observation) Judgement {
 	j.health(w, o, rel)
 	if !j.Reached {
 		j.Reason = notReached(l, o.Git, rel, j.Seen)
+		j.Counts = j.Reason.Code != "unknown-revision" // R3: the repository may be behind
 	}
 	return j
 }

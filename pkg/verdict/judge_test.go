@@ -56,7 +56,7 @@ func TestJudge(t *testing.T) {
 		}, words: "Unknown@empty", want: "counts (no-revision)"},
 		{rule: "row 5 follows a tag", words: "follow:v1.2.3", want: "unwatchable (follows-no-branch)"},
 		{rule: "row 5 follows another branch", words: "follow:env/prod", want: "synced determinate (not-compared)"},
-		{rule: "R3 a revision that nobody knows", words: "Synced@bad", want: "synced counts (unknown-revision)"},
+		{rule: "R3 a revision that nobody knows", words: "Synced@bad", want: "synced (unknown-revision)"},
 		{rule: "R4 the spec changed", words: "Synced@new unsure", want: "(spec-changed)"},
 		{rule: "R5 stale", words: "Synced@new", change: compared(-600), want: "stale (stale)"},
 		{rule: "R5 old, not stale", words: "Synced@new", change: compared(60 - 540), want: "reached=synced seen synced healthy determinate"},
