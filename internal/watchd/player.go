@@ -215,7 +215,7 @@ func (p *player) conclude(ctx context.Context, i int, s verdict.State, o verdict
 		sc.healthy[sib.Watch.App] = verdict.TriOf(j.Healthy && j.Reached)
 	}
 	f := p.asker.gather(ctx, s, sc)
-	f.Stale = staleness(s.Watch, o)
+	f.Stale, f.Overdue = staleness(s.Watch, o), 2*p.cfg.Timeline.Refresh
 	after, next := verdict.Conclude(s, f, now, p.cfg.Timeline.Refresh)
 	if next.Revert {
 		if i == 0 {
