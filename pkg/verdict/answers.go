@@ -1,9 +1,6 @@
 package verdict
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // Rev is what the repository knows of a revision that an Application names.
 type Rev struct {
@@ -46,10 +43,27 @@ func (l Look) Revisions() []string {
 
 // hexRevision: a commit, a short id or a tag object (R3). Chart versions,
 // digests and raw refs are no questions for Git.
-var hexRevision = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
+var hexRevision = idForm(func(n int) bool { return n >= 7 && n <= 64 })
 
 // fullRevision is a whole object id (SHA-1 or SHA-256).
-var fullRevision = regexp.MustCompile(`^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
+var fullRevision = idForm(func(n int) bool { return n == 40 || n == 64 })
+
+// idForm is a length of hexadecimal digits. It is asked several times a look,
+// for every watch.
+type idForm func(n int) bool
+
+// MatchString reports whether s has the form.
+func (f idForm) MatchString(s string) bool {
+	if !f(len(s)) {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}
 
 // ours tells whether a git source is this repository, and whether that is
 // known by its address or only by a revision that is a commit here.
@@ -162,13 +176,13 @@ func (a Answers) relevant(l Look) (r relevance, why Reason, final bool) {
 	undecided := false
 	for _, s := range l.Spec {
 		is, by := a.ours(l, s)
-		switch {
-		case is == Yes:
+		switch is {
+		case Yes:
 			ours = append(ours, s)
 			if by != "" {
 				r.note = Reason{"other-address", s.RepoURL + " is taken for this repository: its revision " + short(by) + " is a commit here"}
 			}
-		case is == Unknown:
+		case Unknown:
 			undecided = true
 		}
 		kinds = append(kinds, describe(s))

@@ -23,7 +23,7 @@ branch:no|branch:yes|branch:unknown|absent|there|child:leaf|uid:u2|uid:u1|deleti
 // of nothing else, and every state can be written and read.
 func TestStepKeepsItsPromises(t *testing.T) {
 	seen := map[verdict.Verdict]int{}
-	for seed := range 240 {
+	for seed := range 120 {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		w, memory, s := newWorld(), verdict.Memory{}, verdict.New(watch(), "test")
 		for i := range 300 {
