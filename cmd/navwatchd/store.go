@@ -163,7 +163,23 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 	if len(ups) == 0 {
 		return nil
 	}
-	return outcome(s.remote.Push(ctx, ups))
+	return outcome(s.push(ctx, ups, w.Revert == ""))
+}
+
+// push pushes all refs or none. Where the server cannot do that, notes are
+// pushed one after the other: each stands by itself, and the status, which comes
+// last, is only behind. A revert is never parted from its verdict.
+func (s *store) push(ctx context.Context, ups []gitstore.RefUpdate, mayPart bool) error {
+	err := s.remote.Push(ctx, ups)
+	if !errors.Is(err, gitstore.ErrNoAtomic) || !mayPart {
+		return err
+	}
+	for _, u := range ups {
+		if err := s.remote.Push(ctx, []gitstore.RefUpdate{u}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writePeople appends lines to the note that holds what people said of the

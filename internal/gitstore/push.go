@@ -58,7 +58,11 @@ func (m *Remote) push(ctx context.Context, ups []RefUpdate) error {
 	if err := m.repo.checkForward(ctx, ups); err != nil {
 		return err
 	}
-	status, err := m.send(ctx, ups, "--atomic")
+	option := "--atomic"
+	if len(ups) == 1 { // one ref moves or does not, on any server
+		option = "--no-atomic"
+	}
+	status, err := m.send(ctx, ups, option)
 	if err == nil {
 		return nil
 	}
@@ -114,7 +118,7 @@ func (m *Remote) whatBecame(ctx context.Context, ups []RefUpdate, pushErr error,
 		return kind
 	case errors.Is(pushErr, context.DeadlineExceeded), errors.Is(pushErr, context.Canceled):
 		return ErrUnknown // the server may not be done yet
-	case !reported && m.lacksAtomic(ctx, ups):
+	case !reported && len(ups) > 1 && m.lacksAtomic(ctx, ups):
 		return ErrNoAtomic
 	default:
 		return ErrRefused

@@ -264,12 +264,21 @@ func TestPushWithoutAtomic(t *testing.T) {
 	if ok := must[bool](t)(remote.Atomic(ctx)); ok {
 		t.Error("a server that does not")
 	}
-	err := remote.Push(ctx, []gitstore.RefUpdate{{Ref: "refs/heads/main", Old: old, New: next}})
+	both := []gitstore.RefUpdate{{Ref: "refs/heads/main", Old: old, New: next}, {Ref: "refs/heads/other", New: next}}
+	err := remote.Push(ctx, both)
 	if !errors.Is(err, gitstore.ErrNoAtomic) || !errors.Is(err, gitstore.ErrRefused) {
 		t.Errorf("err = %v", err)
 	}
-	if server.Tip("main") != old {
+	if server.Tip("main") != old || server.Tip("other") != "" {
 		t.Error("pushed all the same")
+	}
+	for _, one := range both {
+		if err := remote.Push(ctx, []gitstore.RefUpdate{one}); err != nil {
+			t.Errorf("one ref needs no atomic push: %v", err)
+		}
+	}
+	if server.Tip("main") != next || server.Tip("other") != next {
+		t.Error("not pushed one by one")
 	}
 }
 
