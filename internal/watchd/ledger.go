@@ -3,6 +3,7 @@ package watchd
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -179,8 +180,11 @@ func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
 const maxPolicies = 1000
 
 // complain says once that something cannot be read, and keeps it for the
-// status until it is well again.
+// status until it is well again. What ends because the daemon ends is well.
 func (d *Daemon) complain(what string, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
 	if d.sick[what] != err.Error() {
 		d.cfg.Log.Warn("cannot be read", "what", what, "error", err)
 	}
