@@ -136,3 +136,27 @@ func TestPushRefused(t *testing.T) {
 		t.Errorf("headline %q", got.Headline())
 	}
 }
+
+// What is reached after NOT_REACHED is judged as shadow (design, section 5).
+func TestLateIsShadow(t *testing.T) {
+	r := newRun(t, nil, `
+		-60 Synced@old
+		0   OutOfSync@new
+		400 op:run@new
+		410 op:succeed Synced@new Degraded`, nil, 900)
+	asked := 0
+	r.conclude = func(s verdict.State, o verdict.Observation, now time.Time) verdict.State {
+		asked++
+		_, f := failed()
+		f.Look, f.Git = o.Look, o.Git
+		s, next := verdict.Conclude(s, f, now, refresh)
+		if next.Revert {
+			t.Error("it is taken back")
+		}
+		return s
+	}
+	got := r.play(t)
+	if asked != 1 || got.state.Verdict != verdict.Fail || !got.state.Late || why(got.state.Gates, "mode") != "reached late: judged as shadow" {
+		t.Errorf("asked %d times: %s, late %v, mode: %s", asked, got.outcome(), got.state.Late, why(got.state.Gates, "mode"))
+	}
+}

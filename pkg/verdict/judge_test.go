@@ -83,6 +83,7 @@ func TestJudge(t *testing.T) {
 		{rule: "R10 local", words: "OutOfSync@new op:run@new", change: func(w *world) { w.look.Operation.Local = true }, want: "seen running determinate (operation-requested)"},
 		{rule: "R11 Failed though all is green", words: "Synced@new op:run@new op:fail", want: "reached=operation seen synced failed determinate (operation-failed)"},
 		{rule: "R11 Error", words: "OutOfSync@new op:run@new op:error", want: "reached=operation seen error determinate (operation-error)"},
+		{rule: "R11 Error and no comparison since", words: "OutOfSync@new op:run@new op:error error:ComparisonError", want: "reached=operation seen error determinate (operation-error)"},
 		{rule: "R11 failed without NEW", words: "Synced@new op:run@old op:fail", want: "reached=synced seen synced healthy determinate"},
 		{rule: "R12 syncResult counts", words: "OutOfSync@new op:run@old", want: "seen running determinate (operation-older)"},
 

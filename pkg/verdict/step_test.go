@@ -117,6 +117,13 @@ var scenarios = []struct {
 	{name: "R5: what was counted beyond a refresh is taken back", script: deploy + `
 		60  Degraded silent
 		900 awake`, end: 2000, watch: func(w *verdict.Watch) { w.Deadline = 600 * time.Second }, want: "FAIL@1260 deadline health=Degraded"},
+	{name: "R5: late, and then it does compare: all of the time counts", script: deploy + `
+		60  Degraded silent
+		400 awake`, end: 2000, watch: func(w *verdict.Watch) { w.Deadline = 600 * time.Second }, want: "FAIL@605 deadline health=Degraded"},
+	{name: "R5: a break that was counted is taken back, too", script: deploy + `
+		40  Healthy
+		100 Degraded silent
+		700 awake`, end: 2000, watch: func(w *verdict.Watch) { w.Deadline, w.Stable = 600*time.Second, 540*time.Second }, want: "FAIL@1055 deadline health=Degraded"},
 	{name: "R8: an orphaned operation decides nothing", script: `
 		-60 Synced@old
 		0   OutOfSync@new
@@ -171,6 +178,9 @@ var scenarios = []struct {
 		110 op:succeed`, want: "CONFIRMED@240 stable"},
 	{name: "design, section 3: on no branch of the app", script: `
 		-60 Synced@old branch:no`, want: "NOT_REACHED@300 not-on-main"},
+	{name: "design, section 3: the clocks start when it lands", script: `
+		-60 Synced@old branch:no
+		200 branch:yes OutOfSync@new`, want: "NOT_REACHED@500 not-attempted"},
 	{name: "the branch is not known", script: `-60 Synced@old branch:unknown`, want: "WAITING branch-unknown"},
 
 	// Late.
@@ -195,6 +205,9 @@ var scenarios = []struct {
 		30  Healthy
 		60  op:run@old
 		70  op:succeed`, want: "INCONCLUSIVE@70 rolled-back"},
+	{name: "R29: rolled back, and only the history tells", script: deploy + `
+		30  Healthy
+		60  op:run@old op:succeed op:heal@new`, want: "INCONCLUSIVE@60 rolled-back"},
 	{name: "R29: the compared revision went backwards", script: deploy + `
 		60  Synced@old`, want: "INCONCLUSIVE@60 rolled-back"},
 	{name: "R16: an empty revision is no rollback", script: deploy + `
@@ -211,6 +224,9 @@ var scenarios = []struct {
 		60  OutOfSync@new
 		65  op:heal@new
 		70  op:succeed Synced@new Degraded`, want: "INCONCLUSIVE@185 drift"},
+	{name: "R34: healed before anybody looked, and it does not help", script: deploy + `
+		30  Healthy
+		60  op:heal@new op:succeed Degraded`, want: "INCONCLUSIVE@185 drift"},
 	{name: "R34: healed drift is no failure", script: deploy + `
 		30  Healthy
 		60  OutOfSync@new
