@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -209,90 +208,6 @@ func (m *machine) track(j Judgement, o Observation) {
 	}
 }
 
-// Absorb takes from a look in between what the next one may no longer show:
-// the results of an operation. It moves no clock and decides nothing.
-func (s State) Absorb(o Observation) State {
-	if s.Verdict == Waiting && !o.Look.Absent {
-		s.changed(o)
-	}
-	return s
-}
-
-// maxObjects and maxObjectBytes bound a list of objects in a stanza, maxName
-// what Kubernetes admits as a name: a note must stay one that can be read.
-const (
-	maxObjects     = 200
-	maxObjectBytes = 64 << 10
-	maxName        = 253
-)
-
-// changed unites what the operations with the commit created or configured,
-// self-heals and retries included (gate `related`).
-func (s *State) changed(o Observation) {
-	op := o.Look.Operation
-	rel, why, _ := o.Git.relevant(o.Look)
-	if !why.IsZero() || !op.Present || op.DryRun || op.Local {
-		return
-	}
-	if in, _ := o.Git.contain(op.Revisions, rel.sources); in != Yes {
-		return
-	}
-	for _, r := range op.Resources {
-		switch told(r.Message) {
-		case Yes:
-			s.Changed = s.addObject(s.Changed, r.ObjectID)
-		case Unknown:
-			if r.Status == Synced {
-				s.Untold = s.addObject(s.Untold, r.ObjectID)
-			}
-		}
-	}
-}
-
-func (s *State) addObject(list []ObjectID, id ObjectID) []ObjectID {
-	for _, x := range list {
-		if x == id {
-			return list
-		}
-	}
-	size := len(id.String())
-	for _, x := range list {
-		size += len(x.String())
-	}
-	if len(list) >= maxObjects || size > maxObjectBytes || !plainObject(id) {
-		s.Truncated = true // what is not listed is not known
-		return list
-	}
-	return append(append([]ObjectID(nil), list...), id)
-}
-
-// plainObject: names that no API server would admit are not taken into a note.
-func plainObject(id ObjectID) bool {
-	for _, name := range []string{id.Group, id.Kind, id.Namespace, id.Name} {
-		if len(name) > maxName || escapeWord(name) != name {
-			return false
-		}
-	}
-	return id.Kind != "" && id.Name != ""
-}
-
-// told reads the message of one object's apply: kubectl's words for created
-// and configured; `unchanged` and what was not applied is no change; others,
-// such as server-side apply's, do not tell.
-func told(message string) Tri {
-	word := message
-	if i := strings.Index(message, ". Warning:"); i >= 0 {
-		word = message[:i]
-	}
-	switch {
-	case strings.HasSuffix(word, " created"), strings.HasSuffix(word, " configured"):
-		return Yes
-	case strings.HasSuffix(word, " unchanged"), strings.HasPrefix(word, "ignored"), word == "":
-		return No
-	}
-	return Unknown
-}
-
 // unreached is a watch whose commit is on the branch but not reached.
 func (m *machine) unreached(j Judgement, o Observation) {
 	if m.s.Track.reachUsed() >= m.s.Watch.Reach && j.Counts {
@@ -317,7 +232,7 @@ func (m *machine) reached(j Judgement, o Observation) {
 		m.good(o)
 	case j.Determinate && !j.Healthy && t.failed(s.Watch):
 		m.bad(j, o)
-	case !s.FailSince.IsZero() && !j.Determinate:
+	case !s.FailSince.IsZero() && !j.Determinate && t.failed(s.Watch): // unless its time was taken back (R5)
 		m.next.Conclude = true // the gate `fresh` holds it
 		m.s.Reason = j.Reason
 	default:
@@ -383,38 +298,6 @@ func (m *machine) bad(j Judgement, o Observation) {
 		s.Cause = cause(o.Look, j)
 		m.next.Conclude = true
 	}
-}
-
-// cause is what fails in one line, for people.
-func cause(l Look, j Judgement) string {
-	for _, r := range l.Operation.Resources {
-		if j.OpFailed && (r.Status == "SyncFailed" || r.HookPhase == PhaseFailed || r.HookPhase == PhaseError) {
-			return clip(r.String() + ": " + r.Message)
-		}
-	}
-	for _, r := range l.Resources {
-		if r.Health != "" && r.Health != Healthy && !r.Hook && !r.RequiresPruning {
-			return clip(r.String() + ": " + r.Health + " " + r.HealthMessage)
-		}
-	}
-	return clip(l.HealthMessage)
-}
-
-func hasChildren(l Look) bool { return len(l.Children) > 0 || l.AppOfApps }
-
-func children(l Look) Reason {
-	if len(l.Children) == 0 {
-		return Reason{"children-not-assessed", "it deploys other Applications"}
-	}
-	names := make([]string, 0, len(l.Children))
-	for i, c := range l.Children {
-		if i == 10 {
-			names = append(names, fmt.Sprintf("and %d more", len(l.Children)-i))
-			break
-		}
-		names = append(names, c.String())
-	}
-	return Reason{"children-not-assessed", strings.Join(names, ", ")}
 }
 
 // late watches a commit that was not reached for one more day: what comes
