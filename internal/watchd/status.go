@@ -103,8 +103,12 @@ func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
 func secs(d time.Duration) int64 { return int64(d / time.Second) }
 
 // restore gives a watch the observed time that the heartbeat knows of, where
-// that is more than what its stanza says.
+// that is more than what its stanza says. A heartbeat from before the stanza's
+// last event may speak of clocks that were set anew since.
 func (s status) restore(k key, st verdict.State) verdict.State {
+	if n := len(st.Events); n > 0 && s.At.Before(st.Events[n-1].At) {
+		return st
+	}
 	for _, b := range s.Budgets {
 		if b.Commit != k.commit || b.App != k.app.String() {
 			continue
