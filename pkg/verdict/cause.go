@@ -8,7 +8,7 @@ import (
 // cause is what fails in one line, for people.
 func cause(l Look, j Judgement) string {
 	for _, r := range l.Operation.Resources {
-		if j.OpFailed && (r.Status == "SyncFailed" || r.HookPhase == PhaseFailed || r.HookPhase == PhaseError) {
+		if j.OpFailed && r.failed() {
 			return clip(r.String() + ": " + r.Message)
 		}
 	}
