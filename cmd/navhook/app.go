@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -53,30 +51,32 @@ func run(ctx context.Context, args []string, e env) error {
 }
 
 func (e env) preReceive(ctx context.Context) error {
-	push, err := e.push(ctx)
+	repo, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
-	return hook.PreReceive(ctx, push)
+	defer repo.Close()
+	return hook.PreReceive(ctx, e.push(repo))
 }
 
 // postReceive says what went wrong and succeeds: the push is in already.
 func (e env) postReceive(ctx context.Context) error {
-	push, err := e.push(ctx)
+	repo, err := e.open(ctx)
 	if err != nil {
 		exit.Report(e.err, "navhook", fmt.Errorf("nothing was queued: %w", err))
 		return nil
 	}
-	hook.PostReceive(ctx, push)
+	defer repo.Close()
+	hook.PostReceive(ctx, e.push(repo))
 	return nil
 }
 
-func (e env) push(ctx context.Context) (hook.Config, error) {
-	repo, err := gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ})
-	if err != nil {
-		return hook.Config{}, err
-	}
-	return hook.Config{Stdin: e.in, Out: e.err, Repo: store{repo}, User: e.user, Now: e.now}, nil
+func (e env) open(ctx context.Context) (*gitstore.Repo, error) {
+	return gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ})
+}
+
+func (e env) push(repo *gitstore.Repo) hook.Config {
+	return hook.Config{Stdin: e.in, Out: e.err, Repo: store{repo}, User: e.user, Now: e.now}
 }
 
 func (e env) commitMsg(c *cli.Context) error {
@@ -139,15 +139,4 @@ func wantArgs(c *cli.Context, n int) error {
 	}
 	return exit.Hint(exit.Misused(errors.New(c.Command.Name+": wrong number of arguments")),
 		"usage: navhook %s %s", c.Command.Name, c.Command.ArgsUsage)
-}
-
-// osUser asks id rather than os/user, whose answer depends on how the program
-// was built (without cgo it knows no directory service and may believe $USER),
-// and whose cgo makes every start of a hook slower.
-func osUser() (string, error) {
-	out, err := exec.Command("id", "-un").Output()
-	if err != nil {
-		return "", fmt.Errorf("running id -un: %w", err)
-	}
-	return strings.TrimSuffix(string(out), "\n"), nil
 }

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"navhook": func() {
-			e := env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Executable, osUser, testNow}
+			e := env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Executable, askID, testNow}
 			os.Exit(exit.Report(os.Stderr, "navhook", run(context.Background(), os.Args, e)))
 		},
 	})

@@ -47,9 +47,9 @@ func (s store) Contents(ctx context.Context, ids []string, fn func(string, []byt
 	return s.BlobsByID(ctx, ids, fn)
 }
 
-func (s store) Append(ctx context.Context, ref string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error) {
+func (s store) Append(ctx context.Context, ref, tip string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error) {
 	who := gitstore.Identity{Name: "navhook", Email: "navhook@localhost", When: at}
-	return s.AppendNotesFunc(ctx, ref, lines, key, message, who)
+	return s.AppendNotesFrom(ctx, ref, tip, lines, key, message, who)
 }
 
 // variable is the value that counts of an environment: the last one.

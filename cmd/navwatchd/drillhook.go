@@ -31,17 +31,19 @@ func drillHookCommand(e env) *cli.Command {
 		Name: drillHook, Hidden: true, HideHelp: true,
 		Subcommands: []*cli.Command{
 			{Name: "pre-receive", Action: func(c *cli.Context) error {
-				push, err := drillPush(c.Context, e)
+				push, done, err := drillPush(c.Context, e)
 				if err != nil {
 					return err
 				}
+				defer done()
 				return hook.PreReceive(c.Context, push)
 			}},
 			{Name: "post-receive", Action: func(c *cli.Context) error {
-				push, err := drillPush(c.Context, e)
+				push, done, err := drillPush(c.Context, e)
 				if err != nil {
 					return err
 				}
+				defer done()
 				hook.PostReceive(c.Context, push)
 				return nil
 			}},
@@ -49,22 +51,22 @@ func drillHookCommand(e env) *cli.Command {
 	}
 }
 
-func drillPush(ctx context.Context, e env) (hook.Config, error) {
+func drillPush(ctx context.Context, e env) (push hook.Config, done func(), err error) {
 	get := getenv(e.environ)
 	user := get(drillUser)
 	at, err := time.Parse(time.RFC3339, get(drillNow))
 	if err != nil || user == "" {
-		return hook.Config{}, exit.Hint(exit.Usagef("this repository belongs to a drill, which is over"),
+		return push, nil, exit.Hint(exit.Usagef("this repository belongs to a drill, which is over"),
 			"navhook install makes hooks that stay")
 	}
 	repo, err := gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ})
 	if err != nil {
-		return hook.Config{}, err
+		return push, nil, err
 	}
 	return hook.Config{
 		Stdin: e.stdin, Out: e.stderr, Repo: hookStore{repo},
 		User: func() (string, error) { return user, nil }, Now: drill.NewClock(at).Now,
-	}, nil
+	}, repo.Close, nil
 }
 
 // hookStore is the repository as internal/hook wants it.
@@ -104,9 +106,9 @@ func (s hookStore) Contents(ctx context.Context, ids []string, fn func(string, [
 	return s.BlobsByID(ctx, ids, fn)
 }
 
-func (s hookStore) Append(ctx context.Context, ref string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error) {
+func (s hookStore) Append(ctx context.Context, ref, tip string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error) {
 	who := gitstore.Identity{Name: "navhook", Email: "navhook@localhost", When: at}
-	added, err := s.AppendNotesFunc(ctx, ref, lines, key, message, who)
+	added, err := s.AppendNotesFrom(ctx, ref, tip, lines, key, message, who)
 	if err != nil {
 		return added, fmt.Errorf("queueing: %w", err)
 	}

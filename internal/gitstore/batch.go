@@ -35,30 +35,42 @@ func (r *Repo) Resolve(ctx context.Context, names []string) (map[string]Object, 
 	if len(asked) == 0 {
 		return objects, nil
 	}
-	c := command{
-		args:  []string{"cat-file", "--batch-check", "--buffer"},
-		stdin: strings.NewReader(strings.Join(asked, "\n") + "\n"),
-	}
-	err := r.stream(ctx, c, func(p io.Reader) error {
-		lines := bufio.NewReader(p)
-		for _, n := range asked {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				return fmt.Errorf("reading the answer for %q: %w", n, endedEarly(err))
-			}
-			if o, ok := r.parseHeader(line, n); ok {
-				objects[n] = Object{ID: o.id, Type: o.kind}
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := r.check(ctx, asked, objects); err != nil {
 		return nil, fmt.Errorf("resolving names: %w", err)
 	}
 	return objects, nil
 }
 
-// object is one answer of cat-file --batch.
+func (r *Repo) check(ctx context.Context, asked []string, objects map[string]Object) error {
+	if r.keep {
+		b, err := r.openBatch(ctx)
+		if err != nil {
+			return err
+		}
+		return b.close(b.info(asked, objects))
+	}
+	c := command{
+		args:  []string{"cat-file", "--batch-check", "--buffer"},
+		stdin: strings.NewReader(strings.Join(asked, "\n") + "\n"),
+	}
+	return r.stream(ctx, c, func(p io.Reader) error { return r.readHeaders(bufio.NewReader(p), asked, objects) })
+}
+
+// readHeaders reads an answer a name.
+func (r *Repo) readHeaders(from *bufio.Reader, asked []string, objects map[string]Object) error {
+	for _, n := range asked {
+		line, err := from.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("reading the answer for %q: %w", n, endedEarly(err))
+		}
+		if o, ok := r.parseHeader(line, n); ok {
+			objects[n] = Object{ID: o.id, Type: o.kind}
+		}
+	}
+	return nil
+}
+
+// object is one answer of cat-file.
 type object struct {
 	id, kind string
 	size     int64
@@ -84,8 +96,8 @@ func (r *Repo) parseHeader(line, name string) (object, bool) {
 	return object{id: f[0], kind: f[1], size: size}, true
 }
 
-// batch is a running `git cat-file --batch`: one process for any number of
-// objects.
+// batch is a running `git cat-file --batch-command`: one process for any number
+// of objects.
 type batch struct {
 	repo *Repo
 	p    *process
@@ -93,46 +105,82 @@ type batch struct {
 	out  *bufio.Reader
 }
 
+// openBatch starts a process, or takes the one that was kept.
 func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
+	if b := r.kept; b != nil {
+		r.kept = nil
+		if b.p.mayBeUsed() {
+			return b, nil
+		}
+		_ = b.end(nil) // its answers were read, and it was asked nothing since
+	}
 	in, w := io.Pipe()
-	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch"}, stdin: in})
+	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch-command"}, stdin: in})
 	if err != nil {
 		return nil, err
 	}
 	return &batch{repo: r, p: p, in: w, out: bufio.NewReaderSize(p.out, 64<<10)}, nil
 }
 
-// close ends the process; err is what the caller met, and is returned first.
+// close ends the process, or keeps it for the next question where nothing went
+// wrong and the repository keeps one. err is what the caller met, and is
+// returned first.
 func (b *batch) close(err error) error {
+	if r := b.repo; r.keep && err == nil && r.kept == nil {
+		r.kept = b
+		return nil
+	}
+	return b.end(err)
+}
+
+func (b *batch) end(err error) error {
 	_ = b.in.Close()
 	return b.p.end(err)
+}
+
+// info asks what names stand for.
+func (b *batch) info(names []string, objects map[string]Object) error {
+	return b.ask("info", names, func() error { return b.repo.readHeaders(b.out, names, objects) })
+}
+
+// ask sends a command for every name while read reads the answers: git waits
+// until they are read.
+func (b *batch) ask(command string, names []string, read func() error) error {
+	var sending sync.WaitGroup
+	var sendErr error
+	sending.Go(func() { sendErr = b.send(command, names) })
+	err := read()
+	if err != nil {
+		_ = b.in.Close() // lets the sender go
+	}
+	sending.Wait()
+	if err != nil {
+		return err
+	}
+	return sendErr
 }
 
 // each asks for names and hands the objects over in the same order; one that is
 // missing comes with an empty kind. Contents above limit bytes are an error.
 func (b *batch) each(names []string, limit int64, fn func(i int, o object) error) error {
-	var sending sync.WaitGroup
-	var sendErr error
-	sending.Go(func() { sendErr = b.send(names) })
-	for i, n := range names {
-		o, err := b.read(n, limit)
-		if err == nil {
-			err = fn(i, o)
+	return b.ask("contents", names, func() error {
+		for i, n := range names {
+			o, err := b.read(n, limit)
+			if err == nil {
+				err = fn(i, o)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			_ = b.in.Close() // lets the sender go
-			sending.Wait()
-			return err
-		}
-	}
-	sending.Wait()
-	return sendErr
+		return nil
+	})
 }
 
-func (b *batch) send(names []string) error {
+func (b *batch) send(command string, names []string) error {
 	w := bufio.NewWriter(b.in)
 	for _, n := range names {
-		if _, err := w.WriteString(n + "\n"); err != nil {
+		if _, err := w.WriteString(command + " " + n + "\n"); err != nil {
 			return err
 		}
 	}

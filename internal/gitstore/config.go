@@ -4,15 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
 
 // Config reads values of the repository's own configuration, all of each key
-// and in git's order, in one process. System and user configuration are left
+// and in git's order, in one process; in a hook in none, if the file is plain. System and user configuration are left
 // out: nothing that a pusher's account says reaches it. Keys are compared as git
 // does, the part between the dots exactly, the rest without regard to case.
 func (r *Repo) Config(ctx context.Context, keys ...string) (map[string][]string, error) {
+	if r.keep {
+		if data, err := os.ReadFile(filepath.Join(r.gitDir, "config")); err == nil {
+			if found, plain := plainConfig(data, keys); plain {
+				return found, nil
+			}
+		}
+	}
 	return r.config(ctx, command{args: []string{"config", "--local", "--includes", "--null", "--list"}}, keys)
 }
 

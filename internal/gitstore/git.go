@@ -132,6 +132,13 @@ func (r *Repo) start(ctx context.Context, c command) (*process, error) {
 	return p, nil
 }
 
+// mayBeUsed reports whether a process is well and has at least half of its time
+// left.
+func (p *process) mayBeUsed() bool {
+	end, limited := p.ctx.Deadline()
+	return p.ctx.Err() == nil && (!limited || time.Until(end) > p.timeout/2)
+}
+
 // afterCancel ends what did not end by SIGTERM: a reader of its output would
 // wait for ever.
 func (p *process) afterCancel() {

@@ -13,7 +13,18 @@ import (
 // Open would ask git for. It starts no process, because a hook's time is the
 // pusher's, unless there is something it must ask: a linked worktree, another
 // object format, a shallow repository.
+//
+// The Repo keeps one cat-file for all that it is asked: a process costs more
+// than most answers. So it is for one goroutine, and must be closed.
 func OpenHook(ctx context.Context, dir string, o Options) (*Repo, error) {
+	r, err := openHook(ctx, dir, o)
+	if r != nil {
+		r.keep = true
+	}
+	return r, err
+}
+
+func openHook(ctx context.Context, dir string, o Options) (*Repo, error) {
 	o.Hook = true
 	gitDir := variable(o.Env, "GIT_DIR")
 	if gitDir == "" || variable(o.Env, "GIT_COMMON_DIR") != "" {

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,4 +142,60 @@ func TestFileAt(t *testing.T) {
 			t.Errorf("FileAt of %q is no error", bad)
 		}
 	}
+}
+
+// A hook's repository keeps one cat-file for all questions, also after one
+// that went wrong, and answers as one that starts a process each time.
+func TestKeptProcess(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	c := r.Put("one", navtest.Files{"a": navtest.Text("a"), "big": navtest.Text(strings.Repeat("x", MaxBlob+1))})
+	g, err := OpenHook(ctx, r.Dir, Options{Env: append(r.Env(), "GIT_DIR=.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	once, err := Open(ctx, r.Dir, Options{Env: r.Env()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"HEAD", "HEAD:a", "nothing", "HEAD:no such file", " HEAD", "contents HEAD", c}
+	ask := func() {
+		t.Helper()
+		got, err := g.Resolve(ctx, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := once.Resolve(ctx, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("resolved %v, want %v", got, want)
+		}
+		if data, odd, err := g.FileAt(ctx, c, "a"); string(data) != "a" || odd != "" || err != nil {
+			t.Errorf("a is %q, %q, %v", data, odd, err)
+		}
+	}
+	ask()
+	first := g.kept
+	ask()
+	if first == nil || g.kept != first {
+		t.Error("the process was not kept")
+	}
+	if _, odd, err := g.FileAt(ctx, c, "big"); odd == "" || err != nil {
+		t.Errorf("too large: %q, %v", odd, err)
+	}
+	if g.kept == first {
+		t.Error("a process is kept whose answer was not read to the end")
+	}
+	ask()
+	r.Put("two", navtest.Files{"b": navtest.Text("b")}) // comes in while the process runs
+	ask()
+	g.Close()
+	if g.kept != nil {
+		t.Error("closed, and still there")
+	}
+	ask()
 }

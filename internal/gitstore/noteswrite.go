@@ -97,10 +97,25 @@ func (r *Repo) AppendNotes(ctx context.Context, ref string, lines map[string][]s
 // AppendNotesFunc is AppendNotes where two lines count as the same when key
 // gives the same for both.
 func (r *Repo) AppendNotesFunc(ctx context.Context, ref string, lines map[string][]string, key func(line string) string, message string, who Identity) (added int, err error) {
+	tip, err := r.notesTip(ctx, ref)
+	if err != nil {
+		return 0, fmt.Errorf("appending to notes of %q: %w", ref, err)
+	}
+	return r.AppendNotesFrom(ctx, ref, tip, lines, key, message, who)
+}
+
+// AppendNotesFrom is AppendNotesFunc for a caller who has just read the ref: tip
+// is its value, "" if it was not there. Where it moved since, it is read again.
+func (r *Repo) AppendNotesFrom(ctx context.Context, ref, tip string, lines map[string][]string, key func(line string) string, message string, who Identity) (added int, err error) {
 	a := appending{repo: r, ref: ref, lines: lines, key: key, message: message, who: who}
 	refused := 0
 	for race := 0; ; race++ {
-		added, err = a.once(ctx)
+		if race > 0 {
+			if tip, err = r.notesTip(ctx, ref); err != nil {
+				break
+			}
+		}
+		added, err = a.once(ctx, tip)
 		if errors.Is(err, ErrRefused) {
 			refused++
 		}
@@ -143,11 +158,7 @@ type appending struct {
 }
 
 // once reads, adds and swaps.
-func (a *appending) once(ctx context.Context) (added int, err error) {
-	tip, err := a.repo.notesTip(ctx, a.ref)
-	if err != nil {
-		return 0, err
-	}
+func (a *appending) once(ctx context.Context, tip string) (added int, err error) {
 	b, err := a.repo.openBatch(ctx)
 	if err != nil {
 		return 0, err

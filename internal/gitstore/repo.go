@@ -27,8 +27,8 @@ type Options struct {
 
 const defaultTimeout = 2 * time.Minute
 
-// Repo is one repository. It holds no process and no file open; its methods
-// may be called from several goroutines.
+// Repo is one repository. It holds no process and no file open, and its methods
+// may be called from several goroutines; one of OpenHook differs.
 type Repo struct {
 	gitDir  string   // absolute
 	cwd     string   // where git is started
@@ -37,6 +37,18 @@ type Repo struct {
 	timeout time.Duration
 	format  string // "sha1" or "sha256"
 	shallow bool
+
+	keep bool   // one cat-file is kept for the next question (OpenHook)
+	kept *batch // it, while nobody asks; its answers were read to the end
+}
+
+// Close ends the process that OpenHook lets a Repo keep. The Repo is good for
+// use afterwards.
+func (r *Repo) Close() {
+	if b := r.kept; b != nil {
+		r.kept = nil
+		_ = b.end(nil) // every answer was read
+	}
 }
 
 // Open finds the repository at or above dir: a bare one, a clone, a linked

@@ -53,12 +53,17 @@ func (p *push) queue(ctx context.Context) error {
 	for _, a := range queued {
 		lines[a.Commit] = append(lines[a.Commit], a.Line())
 	}
-	added, err := p.Repo.Append(ctx, watchesRef, lines, arrivalKey, "queue what arrived", p.Now())
+	// The exact refs, by id: as a name, a missing one could be a branch.
+	refs, err := p.Repo.Refs(ctx, watchesRef, statusRef)
+	if err != nil {
+		return err
+	}
+	added, err := p.Repo.Append(ctx, watchesRef, refs[watchesRef], lines, arrivalKey, "queue what arrived", p.Now())
 	if err != nil {
 		return err
 	}
 	p.tell(queued, added)
-	p.lastSeen(ctx)
+	p.lastSeen(ctx, refs[statusRef])
 	return nil
 }
 
@@ -120,8 +125,8 @@ func (p *push) tell(queued []verdict.Arrival, added int) {
 }
 
 // lastSeen tells when the watcher last wrote its heartbeat. It decides nothing.
-func (p *push) lastSeen(ctx context.Context) {
-	at, err := p.heartbeat(ctx)
+func (p *push) lastSeen(ctx context.Context, status string) {
+	at, err := p.heartbeat(ctx, status)
 	switch {
 	case errors.Is(err, errNever):
 		p.say("the watcher was last seen: never")
@@ -135,16 +140,11 @@ func (p *push) lastSeen(ctx context.Context) {
 
 var errNever = errors.New("there is no heartbeat")
 
-func (p *push) heartbeat(ctx context.Context) (time.Time, error) {
-	// The exact ref, by id: as a name, a missing one could be a branch.
-	refs, err := p.Repo.Refs(ctx, statusRef)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if refs[statusRef] == "" {
+func (p *push) heartbeat(ctx context.Context, tip string) (time.Time, error) {
+	if tip == "" {
 		return time.Time{}, errNever
 	}
-	data, odd, err := p.Repo.FileAt(ctx, refs[statusRef], statusFile)
+	data, odd, err := p.Repo.FileAt(ctx, tip, statusFile)
 	switch {
 	case err != nil:
 		return time.Time{}, err

@@ -120,9 +120,11 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 	if err != nil {
 		return nil, err
 	}
-	paths, err := p.Repo.Paths(ctx, ids)
-	if err != nil {
-		return nil, err
+	var paths map[string][]string // of the rules asked here, only never-paths looks at them
+	if len(policy.Arm.NeverPaths) > 0 {
+		if paths, err = p.Repo.Paths(ctx, ids); err != nil {
+			return nil, err
+		}
 	}
 	found := make(map[string][]lint.Finding, len(ids))
 	for _, a := range arrivals {

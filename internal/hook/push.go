@@ -35,8 +35,8 @@ type Repo interface {
 	Contents(ctx context.Context, ids []string, fn func(id string, data []byte) error) error
 	// Append adds lines to the notes of objects below ref, with a real
 	// compare-and-swap; a line whose key is there already is left out. It says
-	// how many were added.
-	Append(ctx context.Context, ref string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error)
+	// how many were added. tip is what Refs has just said of ref.
+	Append(ctx context.Context, ref, tip string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error)
 }
 
 // Config is everything a push needs from outside.

@@ -38,9 +38,11 @@ type kind struct {
 }
 
 func kinds() []kind {
+	const shadow = "Nav-Watchdog: app=web deadline=600\n"
 	const armed = "Nav-Watchdog: app=web deadline=600 mode=arm\n"
 	return []kind{
 		{"no trailer", "", false},
+		{"shadow", shadow, false},
 		{"armed", armed, false},
 		{"no trailer, commit-graph", "", true},
 		{"armed, commit-graph", armed, true},
