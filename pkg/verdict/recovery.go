@@ -73,6 +73,9 @@ func (m *machine) recover() {
 		outcome = Recovered
 	case j.Determinate && !j.Healthy && t.failed(w):
 		outcome = NotRecovered
+		if j.InProgress && !j.Attempted { // of the bad commit, and retried: it is in the way
+			outcome = NotPickedUp
+		}
 	default:
 		return
 	}

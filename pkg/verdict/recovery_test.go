@@ -39,6 +39,8 @@ func TestRecovery(t *testing.T) {
 		{"never picked up", broken, verdict.NotPickedUp, 490, true},
 		{"blocked by an operation for the bad one", broken + `
 			200 OutOfSync@revert op:run@new`, verdict.NotPickedUp, 490, true},
+		{"synced by itself, but the operation for the bad one is retried", broken + `
+			200 Synced@revert Healthy op:run@new`, verdict.NotPickedUp, 380, true},
 		{"picked up and still bad", broken + `
 			200 OutOfSync@revert op:run@revert
 			205 op:succeed Synced@revert`, verdict.NotRecovered, 380, true},
