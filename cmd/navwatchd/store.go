@@ -34,8 +34,8 @@ type store struct {
 	remote  remote
 	watcher config.Watcher
 
-	refs             map[string]string // as of the last fetch
-	verdicts, watchs *gitstore.Notes
+	refs                     map[string]string // as of the last fetch
+	verdicts, watchs, people *gitstore.Notes
 }
 
 func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
@@ -58,21 +58,26 @@ func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
 
 func (s *store) Verdicts(ctx context.Context) (map[string][]byte, bool, error) {
 	all := s.verdicts == nil
-	n, changed, err := s.repo.NotesSince(ctx, s.verdicts, verdictsRef)
-	if err != nil {
-		return nil, false, err
-	}
-	s.verdicts = n
-	return pick(n, changed), all, nil
+	changed, err := s.since(ctx, &s.verdicts, verdictsRef)
+	return changed, all, err
 }
 
 func (s *store) Arrivals(ctx context.Context) (map[string][]byte, error) {
-	n, changed, err := s.repo.NotesSince(ctx, s.watchs, watchesRef)
+	return s.since(ctx, &s.watchs, watchesRef)
+}
+
+// since reads the notes of a ref that differ from those in n. No process is
+// started for a ref that stands where it stood.
+func (s *store) since(ctx context.Context, n **gitstore.Notes, ref string) (map[string][]byte, error) {
+	if *n != nil && (*n).Tip == s.refs[ref] {
+		return nil, nil
+	}
+	now, changed, err := s.repo.NotesSince(ctx, *n, ref)
 	if err != nil {
 		return nil, err
 	}
-	s.watchs = n
-	return pick(n, changed), nil
+	*n = now
+	return pick(now, changed), nil
 }
 
 // pick gives the notes of some objects; nil for one that has none any more.
@@ -85,13 +90,12 @@ func pick(n *gitstore.Notes, objects []string) map[string][]byte {
 }
 
 func (s *store) People(ctx context.Context) ([][]byte, error) {
-	n, err := s.repo.Notes(ctx, peopleRef)
-	if err != nil {
+	if _, err := s.since(ctx, &s.people, peopleRef); err != nil {
 		return nil, err
 	}
 	var out [][]byte
-	for _, o := range n.Objects() {
-		data, _ := n.Get(o)
+	for _, o := range s.people.Objects() {
+		data, _ := s.people.Get(o)
 		out = append(out, data)
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -20,6 +21,9 @@ const youngEnough = 24 * time.Hour
 func (d *Daemon) adopt(ctx context.Context, now time.Time) error {
 	policy := d.policyOf(ctx, d.view.Branches[d.view.Default])
 	first := d.status.Tips == nil
+	if !first && !d.moved(policy) {
+		return nil
+	}
 	walked := map[string]string{}
 	var before []string // what the watched branches held
 	for b, tip := range d.status.Tips {
@@ -62,6 +66,22 @@ func (d *Daemon) adopt(ctx context.Context, now time.Time) error {
 	}
 	d.status.Tips = walked
 	return nil
+}
+
+// moved reports whether there is anything to walk: a process less for most
+// passes.
+func (d *Daemon) moved(policy arming.Policy) bool {
+	for b, tip := range d.view.Branches {
+		if d.status.Tips[b] != tip && policy.WatchesBranch(b, d.view.Default) {
+			return true
+		}
+	}
+	for b := range d.status.Tips {
+		if _, there := d.view.Branches[b]; !there {
+			return true
+		}
+	}
+	return false
 }
 
 // exclude is what is not new to a branch: what it held, or, for a branch that
