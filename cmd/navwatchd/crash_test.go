@@ -324,15 +324,13 @@ func TestResetCrash(t *testing.T) {
 				t.Error("a write that was not heard of counts as done")
 			}
 			check(t, appendPeople(t.Context(), s, line))
-			var got []verdict.PeopleLine
-			notes, err := s.People(t.Context())
-			check(t, err)
 			_, err = s.Fetch(t.Context())
 			check(t, err)
-			if notes, err = s.People(t.Context()); err != nil || len(notes) != 1 {
+			notes, err := s.People(t.Context())
+			if err != nil || len(notes) != 1 {
 				t.Fatalf("%d notes, %v", len(notes), err)
 			}
-			got, err = verdict.ParsePeople(notes[0])
+			got, err := verdict.ParsePeople(notes[0])
 			check(t, err)
 			if len(got) == 0 || len(got) > 2 || got[0].App != "web" || got[0].By != "olga" {
 				t.Errorf("people holds %+v", got)

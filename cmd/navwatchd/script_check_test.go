@@ -99,10 +99,14 @@ func noteCommand(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func unnotedCommand(s *script, args []string) error {
-	if note, err := s.note(args[0]); !errors.Is(err, errNoNote) {
-		return fmt.Errorf("there is a note: %v\n%s", err, note)
+	note, err := s.note(args[0])
+	switch {
+	case errors.Is(err, errNoNote):
+		return nil
+	case err != nil:
+		return err
 	}
-	return nil
+	return fmt.Errorf("there is a note:\n%s", note)
 }
 
 func revertsCommand(s *script, args []string) error {

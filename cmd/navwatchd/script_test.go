@@ -29,7 +29,7 @@ import (
 //	at DURATION                        the clock and everything with it, poll by poll
 //	fails DURATION TEXT                the same, and some pass fails with TEXT
 //	daemon start|stop|kill|forget [NAME]
-//	set dry-run|notes VALUE            settings of daemons that start from now on
+//	set dry-run|notes|names VALUE            settings of daemons that start from now on
 //	verdict COMMIT APP WANT [TEXT]     the note on the server says so; TEXT is in the reason
 //	recovery COMMIT APP WANT
 //	decided COMMIT APP DURATION        when, at most one poll later
@@ -163,7 +163,7 @@ func fate(image string) argosim.Image {
 	return argosim.FateByTag(image, ready)
 }
 
-// appCommand adds an Application: path=, branch=, chart=, repo=, ref=,
+// appCommand adds an Application: path=, branch=, chart=, repo=, ns=,
 // auto=off, heal=off, prune, retry=N, refresh-retry, annotate=K:V.
 func appCommand(s *script, args []string) error {
 	plain, kv := split(args)
@@ -174,6 +174,7 @@ func appCommand(s *script, args []string) error {
 	if c := one(kv, "chart", ""); c != "" {
 		spec.Sources[0] = argosim.Source{Chart: c, RepoURL: one(kv, "repo", "https://charts.example.com"), TargetRevision: "1.0.0"}
 	}
+	spec.Namespace = one(kv, "ns", "")
 	spec.Automated.Prune = slices.Contains(plain, "prune")
 	spec.Automated.SelfHeal = one(kv, "heal", "") != "off"
 	if one(kv, "auto", "") == "off" {
@@ -266,8 +267,11 @@ func atCommand(s *script, args []string) error {
 
 func failsCommand(s *script, args []string) error {
 	err := atCommand(s, args)
-	if err == nil || !strings.Contains(err.Error(), args[1]) {
-		return fmt.Errorf("passes until %s: %v, want an error with %q", args[0], err, args[1])
+	switch {
+	case err == nil:
+		return fmt.Errorf("no pass until %s failed, want %q", args[0], args[1])
+	case !strings.Contains(err.Error(), args[1]):
+		return fmt.Errorf("want %q in: %w", args[1], err)
 	}
 	return nil
 }
@@ -296,6 +300,8 @@ func setCommand(s *script, args []string) error {
 	case "dry-run":
 		yes := args[1] == "true"
 		s.set.DryRun = &yes
+	case "names":
+		s.set.Names = nil
 	case "notes":
 		s.set.Notes = args[1]
 	default:

@@ -214,7 +214,7 @@ func outcome(err error) error {
 		{gitstore.ErrRefused, watchd.ErrRefused},
 	} {
 		if errors.Is(err, pair[0]) {
-			if pair[1] == watchd.ErrNoAtomic {
+			if errors.Is(pair[1], watchd.ErrNoAtomic) {
 				return fmt.Errorf("%w: %w: %w", watchd.ErrRefused, pair[1], err)
 			}
 			return fmt.Errorf("%w: %w", pair[1], err)

@@ -87,6 +87,8 @@ func (p *pass) look(ctx context.Context) []Snapshot {
 // judge steps every open watch.
 func (p *pass) judge(ctx context.Context, between []Snapshot) error {
 	open := p.openKeys()
+	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
+	p.asker.names = slices.Concat(p.cfg.Names, policy.Repositories)
 	qs := make([]question, 0, len(open))
 	// All looks are resolved: which address is this repository is learnt from
 	// every Application.

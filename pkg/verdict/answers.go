@@ -67,17 +67,17 @@ func (f idForm) MatchString(s string) bool {
 
 // ours tells whether a git source is this repository, and whether that is
 // known by its address or only by a revision that is a commit here.
-func (a Answers) ours(l Look, s Source) (is Tri, byRevision string) {
+func (a Answers) ours(l Look, s Source) (is Tri, byRevision bool) {
 	if s.Kind != SourceGit {
-		return No, ""
+		return No, false
 	}
 	for _, n := range a.Names {
 		if SameRepo(n, s.RepoURL) {
-			return Yes, ""
+			return Yes, false
 		}
 	}
 	if a.OursURLs[s.RepoURL] {
-		return Yes, ""
+		return Yes, true
 	}
 	is = Unknown
 	lists := [][]Revision{l.Compared, l.Operation.Revisions}
@@ -91,13 +91,13 @@ func (a Answers) ours(l Look, s Source) (is Tri, byRevision string) {
 			}
 			switch rev := a.Revs[r.Rev]; {
 			case rev.Commit != "":
-				return Yes, r.Rev
+				return Yes, true
 			case rev.Looked:
 				is = No
 			}
 		}
 	}
-	return is, ""
+	return is, false
 }
 
 // follows names the branch of this repository that a source follows.
@@ -175,12 +175,12 @@ func (a Answers) relevant(l Look) (r relevance, why Reason, final bool) {
 	var kinds []string
 	undecided := false
 	for _, s := range l.Spec {
-		is, by := a.ours(l, s)
+		is, byRevision := a.ours(l, s)
 		switch is {
 		case Yes:
 			ours = append(ours, s)
-			if by != "" {
-				r.note = Reason{"other-address", s.RepoURL + " is taken for this repository: its revision " + short(by) + " is a commit here"}
+			if byRevision {
+				r.note = Reason{"other-address", s.RepoURL + " is taken for this repository: a revision of it is a commit here"}
 			}
 		case Unknown:
 			undecided = true

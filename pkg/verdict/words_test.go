@@ -68,7 +68,7 @@ func TestOtherAddressIsTold(t *testing.T) {
 			told = append(told, e.Text)
 		}
 	}
-	want := "https://mirror.example.com/deploy.git is taken for this repository: its revision bbbbbbbbbbbb is a commit here"
+	want := "https://mirror.example.com/deploy.git is taken for this repository: a revision of it is a commit here"
 	if len(told) != 1 || told[0] != want {
 		t.Errorf("told: %q", told)
 	}
