@@ -7,6 +7,13 @@ import (
 	"path/filepath"
 )
 
+// Names of parts that can be stopped.
+const (
+	Redis      = "redis"
+	RepoServer = "argocd-repo-server"
+	Controller = "argocd-application-controller"
+)
+
 // argo installs and starts Argo CD. Its reconciliation timeout is 15 s without
 // jitter, so that tests are short.
 func (c *Cluster) argo(ctx context.Context) error {
@@ -38,21 +45,21 @@ func (c *Cluster) argoParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.add("redis", server, "--port", c.port(4), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", c.o.Dir); err != nil {
+	if err := c.add(Redis, server, "--port", c.port(4), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", c.o.Dir); err != nil {
 		return err
 	}
 	c.env = append(c.env, "ARGOCD_GPG_ENABLED=false", "PATH="+c.o.Bin+":"+os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null")
-	if err := c.add("argocd-repo-server", "argocd-repo-server", "--redis", redis, "--disable-tls", "--address", "127.0.0.1",
+	if err := c.add(RepoServer, "argocd-repo-server", "--redis", redis, "--disable-tls", "--address", "127.0.0.1",
 		"--port", c.port(5), "--metrics-address", "127.0.0.1", "--metrics-port", c.port(6), "--revision-cache-expiration", "10s"); err != nil {
 		return err
 	}
-	if err := c.await(ctx, "argocd-repo-server", answers("http://127.0.0.1:"+c.port(6)+"/healthz")); err != nil {
+	if err := c.await(ctx, RepoServer, answers("http://127.0.0.1:"+c.port(6)+"/healthz")); err != nil {
 		return err
 	}
 	args := append([]string{"--kubeconfig", c.Kubeconfig, "--namespace", Namespace, "--redis", redis, "--repo-server", repo,
 		"--repo-server-plaintext", "--metrics-port", c.port(7), "--app-resync", "15", "--app-resync-jitter", "0",
 		"--self-heal-timeout-seconds", "5"}, c.o.ControllerArgs...)
-	if err := c.add("argocd-application-controller", "argocd-application-controller", args...); err != nil {
+	if err := c.add(Controller, "argocd-application-controller", args...); err != nil {
 		return err
 	}
 	if err := c.add("argocd-applicationset-controller", "argocd-applicationset-controller", "--kubeconfig", c.Kubeconfig, "--namespace", Namespace,
@@ -60,7 +67,7 @@ func (c *Cluster) argoParts(ctx context.Context) error {
 		"--metrics-addr", "127.0.0.1:"+c.port(8), "--probe-addr", "127.0.0.1:"+c.port(9), "--webhook-addr", "127.0.0.1:"+c.port(10)); err != nil {
 		return err
 	}
-	return c.await(ctx, "argocd-application-controller", answers("http://127.0.0.1:"+c.port(7)+"/healthz"))
+	return c.await(ctx, Controller, answers("http://127.0.0.1:"+c.port(7)+"/healthz"))
 }
 
 // Argo CD's HTTP API, without authentication.

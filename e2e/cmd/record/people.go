@@ -110,9 +110,9 @@ func people() []scenario {
 			s.reached(s.name, sha, "Succeeded")
 			s.sleep(1)
 			s.note("the application controller stops")
-			s.c.StopPart("argocd-application-controller")
+			s.c.StopPart(cluster.Controller)
 			s.sleep(80)
-			s.do(s.c.StartPart("argocd-application-controller"))
+			s.do(s.c.StartPart(cluster.Controller))
 			s.sleep(5)
 		}},
 		{name: "controller-stops-early", apart: true, play: func(s *scene) {
@@ -123,9 +123,9 @@ func people() []scenario {
 			s.watched("web: new release", files{"app/web.yaml": pod("web", "does-not-exist")})
 			s.healthIs(s.name, "Degraded")
 			s.note("the application controller stops; a person fixes the image in the cluster")
-			s.c.StopPart("argocd-application-controller")
+			s.c.StopPart(cluster.Controller)
 			s.sleep(80)
-			s.do(s.c.StartPart("argocd-application-controller"))
+			s.do(s.c.StartPart(cluster.Controller))
 			s.sleep(5)
 		}},
 		{name: "repo-server-stops", apart: true, play: func(s *scene) {
@@ -134,9 +134,9 @@ func people() []scenario {
 			s.watched("web: version 2", files{"app/web.yaml": web("2"), "app/wait.yaml": job("wait", "does-not-exist", "PreSync", 8)})
 			s.sleep(3)
 			s.note("the repo-server stops")
-			s.c.StopPart("argocd-repo-server")
+			s.c.StopPart(cluster.RepoServer)
 			s.sleep(over)
-			s.do(s.c.StartPart("argocd-repo-server"))
+			s.do(s.c.StartPart(cluster.RepoServer))
 			s.sleep(5)
 		}},
 	}

@@ -29,6 +29,7 @@ type scene struct {
 	name string // of the Application, if it has only one
 	ns   string
 	c    *cluster.Cluster
+	dir  string // of the repositories
 	repo *repository.Repository
 	rec  *recording.Recorder
 	err  error
@@ -46,7 +47,7 @@ func (r *runner) record(ctx context.Context, sc scenario) error {
 		watched = sc.name
 	}
 	s := &scene{
-		ctx: ctx, name: sc.name, ns: "demo-" + sc.name, c: r.c, repo: repo,
+		ctx: ctx, name: sc.name, ns: "demo-" + sc.name, c: r.c, dir: r.dir, repo: repo,
 		rec: recording.New(recording.Header{
 			Name: sc.name, ArgoCD: "v3.2.11", Kubernetes: "v1.37.2", Reconciliation: "15s",
 			Watch: "app=" + watched + " deadline=40 reach=40 stable=15 mode=arm expect=Healthy",

@@ -66,6 +66,7 @@ func repositoryShapes() []scenario {
 		{name: "other-branch", play: func(s *scene) {
 			s.first(base())
 			s.git("branch", "release")
+			s.push(false, s.git("rev-parse", "HEAD"), "branch release pushed")
 			s.start(s.source("app", "release"))
 			sha := s.watched("web: version 2", files{"app/web.yaml": web("2")})
 			s.sleep(20)

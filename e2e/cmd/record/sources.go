@@ -24,6 +24,7 @@ func sources() []scenario {
 			s.failing("web: new release", files{"app/web.yaml": web("does-not-exist")})
 		}},
 		{name: "replace", play: plain("syncPolicy: {automated: {selfHeal: true}, syncOptions: [Replace=true]}")},
+		{name: "out-of-sync-only", play: plain("syncPolicy: {automated: {selfHeal: true}, syncOptions: [ApplyOutOfSyncOnly=true]}")},
 		{name: "ignored-difference", play: func(s *scene) {
 			s.first(base())
 			s.start("ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]")
@@ -86,22 +87,4 @@ func sources() []scenario {
 
 func kustomized(tag string) string {
 	return "resources: [web.yaml, settings.yaml]\nimages: [{name: registry.example/web, newTag: \"" + tag + "\"}]\n"
-}
-
-// strange is what Argo CD itself does oddly.
-func strange() []scenario {
-	return []scenario{
-		{name: "wipe-out", play: func(s *scene) {
-			s.first(base())
-			s.start("syncPolicy: {automated: {prune: true}}")
-			s.watched("all gone", files{"app/web.yaml": "", "app/settings.yaml": "", "app/README.md": "empty\n"})
-			s.sleep(55)
-		}},
-		{name: "empty-hook-app", play: func(s *scene) {
-			s.first(files{"app/web.yaml": web("1"), "app/smoke.yaml": job("smoke", "1", "PostSync", 60)})
-			s.start()
-			s.watched("web: new release", files{"app/web.yaml": web("does-not-exist")})
-			s.sleep(over)
-		}},
-	}
 }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/nav-watchdog/nav-watchdog/e2e/cluster"
+	"github.com/nav-watchdog/nav-watchdog/e2e/repository"
+)
+
+// blameless are about commits that look guilty: something else was changed at
+// the same time, or a person stepped in.
+func blameless() []scenario {
+	return []scenario{
+		{name: "other-repository", play: otherRepository},
+		{name: "spec-edited", play: specEdited},
+		{name: "shared-resource", app: "shared-resource-a", play: sharedResource},
+		{name: "terminated", play: func(s *scene) {
+			s.first(files{"app/web.yaml": wave(slow(web("1")), 0), "app/late.yaml": wave(configMap2("late", "1"), 1)})
+			s.start()
+			s.watched("web: new release", files{"app/web.yaml": wave(slow(web("does-not-exist")), 0), "app/late.yaml": wave(configMap2("late", "2"), 1)})
+			s.sleep(15)
+			s.note("a person terminates the operation")
+			s.patchApp(s.name, "status: {operationState: {phase: Terminating}}")
+			s.sleep(over - 10)
+		}},
+		{name: "retry-heals", play: func(s *scene) {
+			s.first(base())
+			s.start()
+			s.watched("elsewhere: new", files{"app/elsewhere.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: elsewhere, namespace: " + s.ns + "-2}\n"})
+			s.sleep(12)
+			s.note("a person creates the namespace")
+			s.apply("{apiVersion: v1, kind: Namespace, metadata: {name: " + s.ns + "-2}}")
+			s.sleep(50)
+		}},
+		{name: "deleted-live", play: func(s *scene) {
+			s.first(base())
+			s.start("syncPolicy: {automated: {}}")
+			s.watched("web: version 2", files{"app/web.yaml": web("2")})
+			s.sleep(8)
+			s.note("a person deletes the Deployment")
+			if s.err == nil {
+				s.do(s.c.Delete(s.ctx, "apps/v1", "Deployment", s.ns, "web"))
+			}
+			s.sleep(over)
+		}},
+		{name: "hook-only", play: func(s *scene) {
+			s.first(files{"app/web.yaml": web("1"), "app/smoke.yaml": job("smoke", "1", "PostSync", 60)})
+			s.start()
+			s.watched("smoke: another image", files{"app/smoke.yaml": job("smoke", "does-not-exist", "PostSync", 5)})
+			s.sleep(50)
+		}},
+		{name: "old-smoke-test-fails", play: func(s *scene) {
+			s.first(files{"app/web.yaml": web("1"), "app/settings.yaml": configMap("settings", "1"), "app/smoke.yaml": job("smoke", "1", "PostSync", 5)})
+			s.start("syncPolicy: {automated: {selfHeal: true}, retry: {limit: 1, backoff: {duration: 2s, factor: 1}}}")
+			s.watched("smoke: checks more", files{"app/smoke.yaml": job("smoke", "does-not-exist", "PostSync", 5), "app/settings.yaml": configMap("settings", "2")})
+			s.sleep(over)
+		}},
+	}
+}
+
+// configMap2 is a ConfigMap that wave() can mark.
+func configMap2(name, value string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata: {value: %q}\n", name, value)
+}
+
+// otherRepository: two repositories feed one Application. The watched commit is
+// good; one in the other repository, synced together with it, is not.
+func otherRepository(s *scene) {
+	two, err := repository.New(s.ctx, s.dir, s.name+"-two")
+	if !s.do(err) {
+		return
+	}
+	commit := func(image string) {
+		if s.err == nil {
+			_, err := two.Commit(s.ctx, "web: "+image, map[string]string{"app/web.yaml": web(image)})
+			s.do(err)
+			s.do(two.Push(s.ctx, false))
+		}
+	}
+	commit("1")
+	s.first(files{"settings/settings.yaml": configMap("settings", "1")})
+	s.start("source: -", fmt.Sprintf("sources: [{repoURL: %q, path: settings, targetRevision: main}, {repoURL: %q, path: app, targetRevision: main}]", s.repo.URL, two.URL))
+	s.note("somebody pushes a bad image to the other repository")
+	commit("does-not-exist")
+	s.watched("settings: 2", files{"settings/settings.yaml": configMap("settings", "2")})
+	s.sleep(over)
+}
+
+// specEdited: the commit is good; then somebody overrides the image in the
+// Application itself, as an Image Updater does.
+func specEdited(s *scene) {
+	f := base()
+	f["app/kustomization.yaml"] = kustomized("1")
+	s.first(f)
+	s.start()
+	s.watched("web: version 2", files{"app/kustomization.yaml": kustomized("2")})
+	s.sleep(8)
+	s.note("somebody overrides the image in the Application")
+	s.patchApp(s.name, "spec: {source: {kustomize: {images: [\"registry.example/web:does-not-exist\"]}}}")
+	s.sleep(over)
+}
+
+// sharedResource: the commit gives one Application what another one has, too.
+func sharedResource(s *scene) {
+	s.first(files{"a/web.yaml": web("1"), "b/settings.yaml": configMap("settings", "1")})
+	apps := []string{s.name + "-a", s.name + "-b"}
+	s.apply(s.application(apps[0], "a"))
+	s.apply(s.application(apps[1], "b"))
+	s.settled(apps...)
+	s.watched("a: settings of its own", files{"a/settings.yaml": configMap("settings", "2")}, apps...)
+	s.sleep(over)
+}
+
+// outages take parts of Argo CD away; each is played alone.
+func outages() []scenario {
+	without := func(part string, before, after int) func(*scene) {
+		return func(s *scene) {
+			s.first(base())
+			s.start()
+			if before < 0 {
+				s.note("%s stops", part)
+				s.c.StopPart(part)
+			}
+			s.watched("web: new release", files{"app/web.yaml": web("does-not-exist")})
+			if before >= 0 {
+				s.sleep(before)
+				s.note("%s stops", part)
+				s.c.StopPart(part)
+			}
+			s.sleep(after)
+			s.note("%s is back", part)
+			s.do(s.c.StartPart(part))
+			s.sleep(40)
+		}
+	}
+	return []scenario{
+		{name: "repo-server-away", apart: true, play: without(cluster.RepoServer, -1, 60)},
+		{name: "repo-server-away-later", apart: true, play: without(cluster.RepoServer, 6, 60)},
+		{name: "redis-away", apart: true, play: without(cluster.Redis, 6, 10)},
+		{name: "controller-restarts", apart: true, play: without(cluster.Controller, 6, 8)},
+	}
+}
