@@ -39,9 +39,7 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 	}
 	for commit, note := range arrivals {
 		lines, err := verdict.ParseArrivals(note)
-		if err != nil {
-			d.complain("watches "+commit, err)
-		}
+		d.heard("watches "+commit, err)
 		d.arrived[commit] = lines
 	}
 	return d.loadPeople(ctx)
@@ -53,13 +51,13 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 		return fmt.Errorf("reading people: %w", err)
 	}
 	d.people = nil
+	var unread error
 	for _, note := range notes {
 		lines, err := verdict.ParsePeople(note)
-		if err != nil {
-			d.complain("people", err)
-		}
+		unread = errors.Join(unread, err)
 		d.people = append(d.people, lines...)
 	}
+	d.heard("people", unread)
 	return nil
 }
 
@@ -106,6 +104,7 @@ func (d *Daemon) adoptNote(commit string, note []byte, first bool) {
 		return
 	}
 	delete(d.broken, commit)
+	delete(d.sick, "verdicts "+commit)
 	d.stored[commit] = note != nil
 	if note == nil { // removed; what is open is written again
 		return
@@ -178,6 +177,15 @@ func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
 
 // maxPolicies bounds how many parsed policies are kept.
 const maxPolicies = 1000
+
+// heard complains, or takes a complaint back.
+func (d *Daemon) heard(what string, err error) {
+	if err != nil {
+		d.complain(what, err)
+	} else {
+		delete(d.sick, what)
+	}
+}
 
 // complain says once that something cannot be read, and keeps it for the
 // status until it is well again. What ends because the daemon ends is well.
