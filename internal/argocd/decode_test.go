@@ -90,7 +90,7 @@ func TestDecodeLenient(t *testing.T) {
 		"status":{"sync":null,"history":null,"resources":[],"conditions":[],"observedAt":5}`).Look(lookedAt, false)
 	want := verdict.Look{
 		App: verdict.App{Namespace: "argocd", Name: "web"}, At: lookedAt, HealthInline: true,
-		Spec: []verdict.Source{{RepoURL: "https://h/r"}},
+		Spec: []verdict.Source{{RepoURL: "https://h/r"}}, SpecDigest: l.SpecDigest,
 	}
 	if d := cmp.Diff(want, l); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

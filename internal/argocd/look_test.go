@@ -160,8 +160,35 @@ func TestLookWhole(t *testing.T) {
 		}},
 	}
 	got := fixtures(t)["row03-sync-failed"].Look(lookedAt, true)
+	want.SpecDigest = got.SpecDigest // TestSpecDigest
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("row03-sync-failed reads otherwise (-want +got):\n%s", d)
+	}
+}
+
+// The digest changes with whatever changes the cluster without a commit, and
+// with nothing else.
+func TestSpecDigest(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	spec := func(s string) string { return decode(t, `,"spec":`+s).Look(lookedAt, false).SpecDigest }
+	was := spec(`{"source":{"repoURL":"https://h/r","helm":{"values":"` + long + `"}},"destination":{"namespace":"web"}}`)
+	for what, tt := range map[string]struct {
+		spec string
+		same bool
+	}{
+		"nothing":                 {`{"source":{"repoURL":"https://h/r","helm":{"values":"` + long + `"}},"destination":{"namespace":"web"}}`, true},
+		"a field that says none":  {`{"source":{"repoURL":"https://h/r","path":"","helm":{"values":"` + long + `"}},"destination":{"namespace":"web"}}`, true},
+		"the policy":              {`{"source":{"repoURL":"https://h/r","helm":{"values":"` + long + `"}},"destination":{"namespace":"web"},"syncPolicy":{"automated":{}}}`, true},
+		"the values":              {`{"source":{"repoURL":"https://h/r","helm":{"values":"` + long + `y"}},"destination":{"namespace":"web"}}`, false},
+		"an image that overrides": {`{"source":{"repoURL":"https://h/r","kustomize":{"images":["a:1"]},"helm":{"values":"` + long + `"}},"destination":{"namespace":"web"}}`, false},
+		"the namespace":           {`{"source":{"repoURL":"https://h/r","helm":{"values":"` + long + `"}},"destination":{"namespace":"other"}}`, false},
+	} {
+		if got := spec(tt.spec); (got == was) != tt.same || got == "" {
+			t.Errorf("%s changed: %q, was %q", what, got, was)
+		}
+	}
+	if got := spec(`{}`); got != "" {
+		t.Errorf("an empty spec has the digest %q", got)
 	}
 }
 

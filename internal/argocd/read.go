@@ -35,7 +35,7 @@ func read(top *object, app verdict.App) *Application {
 		SourceTypes:    t.types,
 	}}
 	said := t.spec(spec, &a.look)
-	a.look.AutoSync = autoSync(spec)
+	a.look.AutoSync, a.look.SpecDigest = autoSync(spec), specDigest(spec)
 	readStatus(t, status, spec, &a.look)
 	a.look.Operation = t.operation(top.object("operation"), status.object("operationState"), said)
 	a.facts = facts(&a.look, spec, annotations)

@@ -1,5 +1,11 @@
 package verdict
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
 // Change is what one commit changed by itself: an ordinary commit against its
 // parent, a merge only what no side had.
 type Change struct {
@@ -42,6 +48,8 @@ func Spans(s State, l Look, a Answers) ([]Span, string) {
 		return nil, "no last good revision"
 	case len(sources) == 0 || len(b.Revisions) != len(sources):
 		return nil, "the sources changed since the last good revision"
+	case b.Inputs != inputsOf(l.SpecDigest, l.Compared, sources):
+		return nil, "another source of the Application, or its own spec, changed since it was last good"
 	}
 	applied := l.Compared
 	if in, _ := a.contain(l.Operation.Revisions, sources); in == Yes && l.Operation.Full() {
@@ -57,6 +65,27 @@ func Spans(s State, l Look, a Answers) ([]Span, string) {
 		spans = append(spans, span)
 	}
 	return spans, ""
+}
+
+// inputsOf is a fingerprint of what an Application is made from beside the
+// judged sources: its spec, and the revisions of the other sources. Those that
+// follow a judged source's branch move with it. Empty: nothing is known.
+func inputsOf(spec string, revs []Revision, judged []Source) string {
+	b := []byte(spec)
+	for _, r := range revs {
+		with := false
+		for _, j := range judged {
+			with = with || r.Source.Kind == j.Kind && r.Source.RepoURL == j.RepoURL && r.Source.TargetRevision == j.TargetRevision
+		}
+		if !with {
+			b = fmt.Appendf(b, "\n%q %q %q %q %q", r.Source.RepoURL, r.Source.Chart, r.Source.Path, r.Source.Ref, r.Rev)
+		}
+	}
+	if len(b) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
 }
 
 // Suspects lists the commits of a range that may touch the Application: all

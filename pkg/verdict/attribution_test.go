@@ -2,6 +2,7 @@ package verdict_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -61,6 +62,7 @@ func TestSpans(t *testing.T) {
 		{"no good look at all", func(s *verdict.State, _ *world) { s.Baseline.Good, s.Baseline.Revisions = false, nil }, nil},
 		{"a baseline without revision", func(s *verdict.State, _ *world) { s.Baseline.Revisions = []string{""} }, nil},
 		{"a source more than then", func(s *verdict.State, _ *world) { s.Baseline.Revisions = nil }, nil},
+		{"somebody edited the Application", func(s *verdict.State, _ *world) { s.Baseline.Inputs = "0123456789ab" }, nil},
 		{"applied is not known here", func(_ *verdict.State, w *world) { w.say(start, "Synced@bad op:run@bad") }, nil},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -72,6 +74,45 @@ func TestSpans(t *testing.T) {
 			got, why := verdict.Spans(s, o.Look, o.Git)
 			if !slices.Equal(got, tt.want) || (why == "") != (tt.want != nil) {
 				t.Errorf("Spans = %v, %q; want %v", got, why, tt.want)
+			}
+		})
+	}
+}
+
+// What moves beside the judged sources makes the suspects unknown: another
+// repository, a chart, another branch. What follows the judged branch moves
+// with it.
+func TestSpansOtherSource(t *testing.T) {
+	other, one := verdict.Source{RepoURL: "https://git.example.com/other.git", Path: "x", TargetRevision: "main"}, strings.Repeat("1", 40)
+	for _, tt := range []struct {
+		what     string
+		source   verdict.Source
+		then, at string
+		want     bool
+	}{
+		{"another repository, unmoved", other, one, one, true},
+		{"another repository, moved", other, one, strings.Repeat("2", 40), false},
+		{"a chart, moved", verdict.Source{Kind: verdict.SourceChart, RepoURL: "https://charts.example.com", Chart: "web", TargetRevision: "1.*"}, "1.0.0", "1.1.0", false},
+		{"another branch, moved", verdict.Source{RepoURL: repoURL, Path: "more", TargetRevision: "release"}, sideCommit, laterCommit, false},
+		{"the same branch", verdict.Source{RepoURL: repoURL, Path: "more", TargetRevision: "main"}, oldCommit, newCommit, true},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld()
+			look := func(second int, text, rev string) *verdict.Observation {
+				w.say(clock(second-5), text)
+				o := w.seen(clock(second), true, newCommit)
+				o.Look.Spec = append(slices.Clone(o.Look.Spec), tt.source)
+				o.Look.Compared = append(slices.Clone(o.Look.Compared), verdict.Revision{Source: tt.source, Rev: rev})
+				return o
+			}
+			before := look(10, "Synced@old op:run@old op:succeed Healthy", tt.then)
+			after := look(60, "Synced@new op:run@new op:succeed Degraded", tt.at)
+			s, _ := verdict.Step(verdict.New(watch(), "test"), verdict.Input{
+				Now: clock(60), Poll: poll, Seen: after, Memory: verdict.Memory{}.Remember(before.Look, refresh),
+			})
+			_, why := verdict.Spans(s, after.Look, after.Git)
+			if (why == "") != tt.want {
+				t.Errorf("Spans says %q\n%+v", why, s.Baseline)
 			}
 		})
 	}

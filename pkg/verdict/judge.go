@@ -43,7 +43,7 @@ type Judgement struct {
 	Healthy    bool
 	InProgress bool
 	OpFailed   bool // an operation that contains the commit failed, or is retried after a failure
-	OpError    bool // it ended in phase Error, or failed by the cluster's own trouble
+	OpError    bool // it ended in phase Error, or not by the commit: the platform, a person
 	Suspended  bool // nothing is wrong but that the health is Suspended
 
 	Reason Reason // why not: unwatchable, waiting, indeterminate or unhealthy
@@ -143,7 +143,7 @@ func (j *Judgement) reach(o Observation, rel relevance) {
 	failed := inOp == Yes && op.Full()
 	j.OpFailed = failed && (op.Phase == PhaseFailed || op.Retrying())
 	j.OpError = failed && op.Phase == PhaseError
-	if j.OpFailed && op.platformTrouble() {
+	if j.OpFailed && (op.platformTrouble() || op.terminated()) {
 		j.OpFailed, j.OpError = false, true
 	}
 	inHistory, historyRev := Unknown, ""

@@ -273,6 +273,7 @@ type Look struct {
 	SyncStatus  string
 	Compared    []Revision // sync.comparedTo's sources with sync.revision(s)
 	SpecChanged string     // R4: how sync.comparedTo differs from the spec; empty if not
+	SpecDigest  string     // of the sources and the destination, as the spec has them
 
 	Health        string
 	HealthMessage string    // 3.6: the resources that cause it

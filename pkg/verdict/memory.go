@@ -13,6 +13,7 @@ type Settled struct {
 	Failed    bool   // the last full operation failed at the compared revision
 	Revisions []Revision
 	Applied   []Revision // of the last operation
+	Spec      string     // Look.SpecDigest
 }
 
 // Good reports whether the Application was as a watch expects it, and synced.
@@ -72,7 +73,7 @@ func settle(l Look, refresh time.Duration) (Settled, bool) {
 		sync = Synced
 	}
 	failed := op.Full() && op.Phase != PhaseSucceeded && sameRevisions(op.Revisions, l.Compared)
-	out := Settled{At: l.At, Until: l.At, Health: l.Health, Sync: sync, Failed: failed, Revisions: l.Compared}
+	out := Settled{At: l.At, Until: l.At, Health: l.Health, Sync: sync, Failed: failed, Revisions: l.Compared, Spec: l.SpecDigest}
 	if op.Present && !op.DryRun {
 		out.Applied = op.Revisions
 	}
@@ -80,7 +81,7 @@ func settle(l Look, refresh time.Duration) (Settled, bool) {
 }
 
 func (s Settled) same(t Settled) bool {
-	return s.Health == t.Health && s.Sync == t.Sync && s.Failed == t.Failed &&
+	return s.Health == t.Health && s.Sync == t.Sync && s.Failed == t.Failed && s.Spec == t.Spec &&
 		sameRevisions(s.Revisions, t.Revisions) && sameRevisions(s.Applied, t.Applied)
 }
 
@@ -116,6 +117,7 @@ type Baseline struct {
 	// Revisions of the sources by which the watch is judged, at the last look
 	// that was good: the baseline itself, or one before it. Empty: none.
 	Revisions []string
+	Inputs    string // what else it was made from at that look
 }
 
 // baseline reads the memory for the last settled look before the commit. A
@@ -141,7 +143,7 @@ func (m Memory) baseline(a Answers, rel []Source, expect string, before time.Tim
 				b.Detail += ", last operation failed"
 			}
 		}
-		b.Revisions = lastGood(looks[i:], a, rel, expect)
+		b.Revisions, b.Inputs = lastGood(looks[i:], a, rel, expect)
 		return b
 	}
 	return Baseline{Detail: "no settled look before it"}
@@ -160,18 +162,18 @@ func (m Memory) before(a Answers, rel []Source, moment time.Time) []Settled {
 	return out
 }
 
-// lastGood finds the newest good look without the commit, and its revisions.
-func lastGood(looks []Settled, a Answers, rel []Source, expect string) []string {
+// lastGood finds the newest good look without the commit: its revisions, and
+// what else the Application was made from.
+func lastGood(looks []Settled, a Answers, rel []Source, expect string) (revs []string, inputs string) {
 	for _, s := range looks {
 		if in, _ := a.contain(s.Revisions, rel); in != No || !s.Good(expect) {
 			continue
 		}
-		var revs []string
 		for _, src := range rel {
 			rev, _ := at(s.Revisions, src)
 			revs = append(revs, a.Revs[rev].Commit)
 		}
-		return revs
+		return revs, inputsOf(s.Spec, s.Revisions, rel)
 	}
-	return nil
+	return nil, ""
 }

@@ -2,6 +2,12 @@ package verdict
 
 import "strings"
 
+// terminated tells whether a person ended the operation. Argo CD's own timeout
+// adds what triggered it, and counts against the commit.
+func (o Operation) terminated() bool {
+	return strings.HasPrefix(o.Message, "Operation terminated") && !strings.Contains(o.Message, "triggered by")
+}
+
 // platformTrouble tells whether what made an operation fail is the cluster's
 // own trouble: an admission webhook or an API server that does not answer ends
 // an operation Failed, as a bad manifest does, and only the message tells them

@@ -32,3 +32,16 @@ func TestPlatformTrouble(t *testing.T) {
 		})
 	}
 }
+
+func TestTerminated(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Operation terminated":                                       true,
+		"Operation terminated (retried 2 times).":                    true,
+		"Operation terminated, triggered by controller sync timeout": false,
+		"one or more objects failed to apply":                        false,
+	} {
+		if got := (Operation{Message: message}).terminated(); got != want {
+			t.Errorf("%q: %v, want %v", message, got, want)
+		}
+	}
+}

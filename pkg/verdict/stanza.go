@@ -21,6 +21,7 @@ func writeBaseline(s State) string {
 	}
 	w.time("at", b.At)
 	w.str("revisions", strings.Join(b.Revisions, ","))
+	w.str("inputs", b.Inputs)
 	w.str("saw", clip(b.Detail))
 	return w.String()
 }
@@ -30,8 +31,8 @@ func readBaseline(s *State, v string) error {
 	if kind != "good" && kind != "bad" && kind != "unknown" {
 		return fmt.Errorf("%q is neither good, bad nor unknown", kind)
 	}
-	r := readWords(rest, "at", "revisions", "saw")
-	b := Baseline{Known: kind != "unknown", Good: kind == "good", At: r.time("at"), Detail: r.str("saw")}
+	r := readWords(rest, "at", "revisions", "inputs", "saw")
+	b := Baseline{Known: kind != "unknown", Good: kind == "good", At: r.time("at"), Inputs: r.str("inputs"), Detail: r.str("saw")}
 	if revs := r.str("revisions"); revs != "" {
 		b.Revisions = strings.Split(revs, ",")
 	}

@@ -1,11 +1,9 @@
 package kube
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 )
 
 // trim drops from an Application what internal/argocd does not read, before it
@@ -73,23 +71,8 @@ func trimRequest(operation map[string]any) {
 func trimSources(place map[string]any) {
 	sources := append(members(place, "sources"), member(place, "source"))
 	for _, source := range sources {
-		helm := member(source, "helm")
-		if values, ok := helm["values"].(string); ok && len(values) > 2*sha256.Size {
-			helm["values"] = digest(values)
-		}
-		if values, ok := helm["valuesObject"].(map[string]any); ok {
-			helm["valuesObject"] = digest(values)
-		}
+		argocd.ShortenHelm(member(source, "helm"))
 	}
-}
-
-func digest(v any) string {
-	text, err := json.Marshal(v) // its keys are sorted
-	if err != nil {
-		return "unreadable" // JSON it came from, so this cannot be
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // member follows keys into objects; nil where there is none, from which
