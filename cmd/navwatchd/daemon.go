@@ -153,8 +153,12 @@ func logger(e env, l config.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(e.stderr, o))
 }
 
+// longestGit is the limit of one git process: the first fetch of a large
+// repository takes its time.
+const longestGit = 15 * time.Minute
+
 func openMirror(ctx context.Context, e env, set config.Daemon) (*gitstore.Repo, *gitstore.Remote, error) {
-	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ})
+	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit})
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the mirror %s: %w", set.Mirror, err)
 	}

@@ -143,11 +143,13 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 	if w.Revert != "" {
 		ups = append(ups, gitstore.RefUpdate{Ref: "refs/heads/" + w.Branch, Old: w.Tip, New: w.Revert})
 	}
+	verdicts := s.refs[verdictsRef]
 	if len(w.Verdicts) > 0 {
 		tip, err := s.repo.WriteNotes(ctx, s.verdicts, w.Verdicts, w.Message, s.identity(w.At))
 		if err != nil {
 			return err
 		}
+		verdicts = tip
 		add(verdictsRef, tip)
 	}
 	if len(w.People) > 0 {
@@ -158,7 +160,7 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 		add(peopleRef, tip)
 	}
 	if w.Status != nil {
-		tip, err := s.repo.WriteBlobCommit(ctx, map[string][]byte{statusFile: w.Status}, "nav: status", s.identity(w.At))
+		tip, err := s.repo.WriteBlobCommit(ctx, map[string][]byte{statusFile: w.Status(verdicts)}, "nav: status", s.identity(w.At))
 		if err != nil {
 			return err
 		}

@@ -75,6 +75,9 @@ func (p *pass) gates(ctx context.Context, k key, s verdict.State) (verdict.GateF
 	if len(p.broken) > 0 && f.Circuit == "" {
 		f.Circuit = fmt.Sprintf("%d notes cannot be read, so the reverts so far are not known", len(p.broken))
 	}
+	if why := p.sick["people"]; why != "" && f.Frozen == "" { // a newer version may have frozen
+		f.Frozen = "people cannot be read: " + why
+	}
 	f.Overdue = 2 * p.cfg.Refresh
 	if !unseen.IsZero() {
 		f.Stale = unseen.String()

@@ -32,7 +32,6 @@ type scene struct {
 	policyNow arming.Policy
 	dryRun    string
 	guard     string // why notes are not guarded; empty: they are
-	open      bool   // a recording: dry run, guard and circuit count as open
 }
 
 // gather asks everything anew that the gates of one watch need. What cannot be

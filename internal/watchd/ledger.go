@@ -21,7 +21,7 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 		if d.status, err = readStatus(data); err != nil {
 			return err
 		}
-		d.started = true
+		d.started, d.said = true, d.status.Verdicts
 	}
 	if err := d.checkVerdicts(ctx, now); err != nil {
 		return err

@@ -215,7 +215,9 @@ func (p *player) conclude(ctx context.Context, i int, s verdict.State, o verdict
 		sc.healthy[sib.Watch.App] = verdict.TriOf(j.Healthy && j.Reached)
 	}
 	f := p.asker.gather(ctx, s, sc)
-	f.Stale, f.Overdue = staleness(s.Watch, o), 2*p.cfg.Timeline.Refresh
+	// No Overdue: a recording's header says the reconciliation without its
+	// jitter, so that an ordinary poll would look overdue (docs/design/0009).
+	f.Stale = staleness(s.Watch, o)
 	after, next := verdict.Conclude(s, f, now, p.cfg.Timeline.Refresh)
 	if next.Revert {
 		if i == 0 {

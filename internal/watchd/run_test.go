@@ -54,7 +54,7 @@ func (m *memory) Write(ctx context.Context, w watchd.Write) error {
 		}
 	}
 	if w.Status != nil {
-		m.status = w.Status
+		m.status = w.Status("")
 	}
 	for c, note := range w.Verdicts {
 		m.notes[c] = note

@@ -115,8 +115,10 @@ type Write struct {
 	Tip      string            // what the branch must be at
 	Revert   string
 	People   []verdict.PeopleLine
-	Status   []byte // nil: unchanged
-	At       time.Time
+	// Status makes the status, told at which tip `verdicts` stands after this
+	// write; nil: unchanged.
+	Status func(verdicts string) []byte
+	At     time.Time
 }
 
 // What a Write can end in, besides nil. Found out by looking at the remote

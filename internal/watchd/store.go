@@ -35,7 +35,9 @@ func (p *pass) store(ctx context.Context) error {
 			w.Verdicts[k.commit] = p.note(merged, k.commit)
 		}
 	}
-	due := p.now.Sub(p.status.At) >= p.cfg.StatusInterval
+	// The first verdict of all must be known of at once: a status without its
+	// tip could not tell that `verdicts` was deleted.
+	due := p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
 		maps.Copy(p.states, p.next)
 		return nil
@@ -44,10 +46,13 @@ func (p *pass) store(ctx context.Context) error {
 	if r := p.revert; r != nil {
 		w.Branch, w.Tip, w.Revert = r.branch, r.tip, r.commit
 	}
-	old := p.states
+	old, said := p.states, p.said
 	p.states = merged // the status tells of the new state
 	if due {
-		w.Status = p.statusBytes(p.now, p.view.Verdicts)
+		w.Status = func(verdicts string) []byte {
+			said = verdicts
+			return p.statusBytes(p.now, verdicts)
+		}
 	}
 	for commit, note := range w.Verdicts {
 		p.tried[commit] = sha256.Sum256(note)
@@ -56,6 +61,7 @@ func (p *pass) store(ctx context.Context) error {
 		p.states = old
 		return p.failed(ctx, w, err)
 	}
+	p.said = said
 	p.arrivedWrite(w, due)
 	return nil
 }

@@ -62,7 +62,8 @@ type Daemon struct {
 	people  []verdict.PeopleLine
 	memory  map[verdict.App]verdict.Memory
 	status  status
-	started bool // the status was read
+	said    string // the tip of verdicts that the stored status names
+	started bool   // the status was read
 	policy  map[string]arming.Policy
 	refused map[key]int // refused pushes of a revert
 	apps    []Snapshot
@@ -127,7 +128,9 @@ func (d *Daemon) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shutdown)
 	defer cancel()
 	now := d.cfg.Now()
-	err := d.cfg.Store.Write(ctx, Write{Status: d.statusBytes(now, d.view.Verdicts), At: now})
+	err := d.cfg.Store.Write(ctx, Write{At: now, Status: func(verdicts string) []byte {
+		return d.statusBytes(now, verdicts)
+	}})
 	if err != nil {
 		d.cfg.Log.Warn("last status not written", "error", err)
 	}

@@ -206,6 +206,12 @@ func (j *Judgement) health(w Watch, o Observation, rel relevance) {
 		j.Reason = unknownRevision(l, o.Git, rel)
 		return
 	}
+	if op.Present && !op.Requested && !op.Completed() {
+		// Argo CD takes .operation away together with the final phase: this is on
+		// its way to be orphaned (R8), and that time must not run out the deadline.
+		j.Reason = Reason{"operation-running", "but nobody runs it"}
+		return
+	}
 	j.Determinate = true
 	healthOK := healthAs(l.Health, w.Expect)
 	bad := badResource(l)
