@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/nav-watchdog/nav-watchdog/e2e/cluster"
 	"github.com/nav-watchdog/nav-watchdog/e2e/repository"
 )
@@ -12,7 +14,33 @@ import (
 func blameless() []scenario {
 	return []scenario{
 		{name: "other-repository", play: otherRepository},
-		{name: "spec-edited", play: specEdited},
+		{name: "spec-edited", play: func(s *scene) { specEdited(s, 8) }},
+		{name: "spec-edited-with-it", play: func(s *scene) { specEdited(s, -1) }},
+		{name: "comment-then-crash", play: func(s *scene) {
+			s.first(files{"app/web.yaml": pod("web", "1")})
+			s.start()
+			s.watched("web: a comment", files{"app/web.yaml": "# what this is\n" + pod("web", "1")})
+			s.sleep(4)
+			s.breakPod("web")
+			s.sleep(over)
+		}},
+		{name: "fixed-before-sync", play: func(s *scene) {
+			s.first(base())
+			s.start()
+			sha := s.commit("web: new release", files{"app/web.yaml": web("does-not-exist")})
+			s.rec.Header.Commit = sha
+			s.other("web: fix the tag", files{"app/web.yaml": web("3")})
+			s.sleep(45)
+		}},
+		{name: "smoke-test-late", play: func(s *scene) {
+			s.first(base())
+			s.start()
+			s.watched("web: release with a smoke test", files{"app/web.yaml": web("2"), "app/smoke.yaml": job("smoke", "does-not-exist", "PostSync", 300)})
+			s.sleep(52)
+			s.note("the image of the smoke test can be pulled now")
+			s.repull("smoke")
+			s.sleep(45)
+		}},
 		{name: "shared-resource", app: "shared-resource-a", play: sharedResource},
 		{name: "terminated", play: func(s *scene) {
 			s.first(files{"app/web.yaml": wave(slow(web("1")), 0), "app/late.yaml": wave(configMap2("late", "1"), 1)})
@@ -88,16 +116,44 @@ func otherRepository(s *scene) {
 
 // specEdited: the commit is good; then somebody overrides the image in the
 // Application itself, as an Image Updater does.
-func specEdited(s *scene) {
+// After is how many seconds later; negative: right before the commit lands.
+func specEdited(s *scene, after int) {
 	f := base()
 	f["app/kustomization.yaml"] = kustomized("1")
 	s.first(f)
 	s.start()
-	s.watched("web: version 2", files{"app/kustomization.yaml": kustomized("2")})
-	s.sleep(8)
-	s.note("somebody overrides the image in the Application")
-	s.patchApp(s.name, "spec: {source: {kustomize: {images: [\"registry.example/web:does-not-exist\"]}}}")
+	override := func() {
+		s.note("somebody overrides the image in the Application")
+		s.patchApp(s.name, "spec: {source: {kustomize: {images: [\"registry.example/web:does-not-exist\"]}}}")
+	}
+	settings := files{"app/kustomization.yaml": kustomized("2"), "app/settings.yaml": configMap("settings", "2")}
+	if after < 0 {
+		sha := s.commit("web: version 2", settings)
+		s.rec.Header.Commit = sha
+		s.do(s.repo.Push(s.ctx, false)) // found by the refresh that the change of the spec causes
+		s.do(s.rec.Note("commit "+short(sha)+" web: version 2 pushed", sha))
+		override()
+	} else {
+		s.watched("web: version 2", settings)
+		s.sleep(after)
+		override()
+	}
 	s.sleep(over)
+}
+
+// repull replaces the images of the Pods of a Job, as if they could be pulled.
+func (s *scene) repull(job string) {
+	if s.err != nil {
+		return
+	}
+	pods, err := s.c.Kube.CoreV1().Pods(s.ns).List(s.ctx, metav1.ListOptions{LabelSelector: "job-name=" + job})
+	if !s.do(err) {
+		return
+	}
+	for _, p := range pods.Items {
+		s.patch("v1", "Pod", p.Name, "spec: {containers: [{name: main, image: \"registry.example/job:1\"}]}")
+		s.patch("v1", "Pod", p.Name, "status: {phase: Succeeded, containerStatuses: [{name: main, image: any, imageID: any, ready: false, restartCount: 0, state: {terminated: {exitCode: 0, reason: Completed}}}]}", "status")
+	}
 }
 
 // sharedResource: the commit gives one Application what another one has, too.

@@ -189,6 +189,8 @@ spec:
 	apps := []string{s.name + "-canary", s.name + "-prod"}
 	s.settled(apps...)
 	s.sleep(10)
-	s.watched(trailers("both: new release", "arm", apps...), bad, apps...)
+	sha := s.watched(trailers("both: new release", "arm", apps...), bad, apps...)
 	s.sleep(over + 15)
+	s.revert(sha, apps...)
+	s.sleep(50)
 }
