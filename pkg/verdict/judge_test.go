@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 		}, want: "seen running determinate (operation-requested)"},
 		{rule: "R7 waits for a retry", words: "OutOfSync@new op:run@new op:retry", want: "reached=operation seen running failed determinate (operation-failed)"},
 		{rule: "R8 orphaned, running", words: "OutOfSync@new op:run@new op:lost", change: func(w *world) { w.look.Operation.StartedAt = clock(60 - 121) }, want: "(orphaned)"},
-		{rule: "R8 lost for less than 120 s", words: "OutOfSync@new op:run@new op:lost", change: func(w *world) { w.look.Operation.StartedAt = clock(60 - 119) }, want: "reached=operation seen running determinate (operation-running)"},
+		{rule: "R8 lost for less than 120 s", words: "OutOfSync@new op:run@new op:lost", change: func(w *world) { w.look.Operation.StartedAt = clock(60 - 119) }, want: "reached=operation seen running counts (operation-running)"},
 		{rule: "R8 never finished", words: "OutOfSync@new op:run@new op:succeed", change: func(w *world) { w.look.Operation.FinishedAt = time.Time{} }, want: "(orphaned)"},
 		{rule: "R9 leftovers only", words: "OutOfSync@new", change: resources(leftover), want: "reached=synced seen synced healthy determinate"},
 		{rule: "R9 a difference beside", words: "OutOfSync@new", change: resources(leftover, drifted), want: "seen determinate (not-attempted)"},

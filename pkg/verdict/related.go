@@ -3,6 +3,7 @@ package verdict
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // notWorkloads are the kinds that cannot be what fails to run: where it is not
@@ -95,14 +96,17 @@ func Failing(l Look) (ids []ObjectID, known bool) {
 }
 
 // causeWord is a resource as 3.6 writes it: group/Kind:namespace/name.
-var causeWord = regexp.MustCompile(`(?:([a-z0-9.-]+)/)?([A-Z][A-Za-z0-9]*):(?:([a-z0-9.-]+)/)?([a-z0-9][a-zA-Z0-9.:-]*)`)
+// It is compiled when it is needed: a hook's start counts.
+var causeWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:([a-z0-9.-]+)/)?([A-Z][A-Za-z0-9]*):(?:([a-z0-9.-]+)/)?([a-z0-9][a-zA-Z0-9.:-]*)`)
+})
 
 // causes reads status.health.message; only what is a resource of the
 // Application counts. The message names at most three, so it may be partial;
 // what it names does fail.
 func causes(l Look) []ObjectID {
 	var ids []ObjectID
-	for _, m := range causeWord.FindAllStringSubmatch(l.HealthMessage, 16) {
+	for _, m := range causeWord().FindAllStringSubmatch(l.HealthMessage, 16) {
 		id := ObjectID{Group: m[1], Kind: m[2], Namespace: m[3], Name: strings.TrimRight(m[4], ".:")}
 		for _, r := range l.Resources {
 			if r.ObjectID == id || (id.Namespace == "" && r.Group == id.Group && r.Kind == id.Kind && r.Name == id.Name) {

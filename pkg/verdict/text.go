@@ -3,6 +3,7 @@ package verdict
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -10,14 +11,14 @@ import (
 const maxText = 300
 
 // userinfo is what stands before the host in an address: often a token.
-var userinfo = regexp.MustCompile(`://[^/\s]*@`)
+var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s]*@`) })
 
 // clip makes foreign text one bounded line without control characters, and
 // without the credentials of an address: notes are read by many. What is
 // clipped stays as it is when it is clipped again.
 func clip(s string) string {
 	s = strings.TrimSpace(s)
-	s = userinfo.ReplaceAllString(s[:min(len(s), 16*maxText)], "://")
+	s = userinfo().ReplaceAllString(s[:min(len(s), 16*maxText)], "://")
 	s = strings.Join(strings.Fields(strings.Map(plainRune, s)), " ")
 	if r := []rune(s); len(r) > maxText {
 		return string(r[:maxText-len("...")]) + "..."
