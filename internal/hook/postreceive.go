@@ -84,6 +84,7 @@ func (p *push) lines(ctx context.Context, arrivals []arrival) ([]verdict.Arrival
 			return nil, err
 		}
 		if len(on) == 0 {
+			p.unwatched(a)
 			continue
 		}
 		who, err := p.who(ctx)
@@ -98,6 +99,17 @@ func (p *push) lines(ctx context.Context, arrivals []arrival) ([]verdict.Arrival
 		}
 	}
 	return queued, nil
+}
+
+// unwatched tells that a watch came to a branch that nobody watches: it opens
+// when the commit lands on one that is. Somebody who pushes to what he takes for
+// the watched branch must not believe that it is.
+func (p *push) unwatched(a arrival) {
+	if p.told++; p.told > maxQueued {
+		return
+	}
+	p.say("%s asks for a watch, but %s is not watched: it starts when the commit lands on a branch that is (without a policy, the one that HEAD names)",
+		a.ID[:min(len(a.ID), shortCommit)], exit.Line(strings.Join(a.branches(), ", "), 72))
 }
 
 // arrivalKey makes a commit arrive on a branch once, whenever and by whomever

@@ -58,6 +58,7 @@ type push struct {
 	noPolicy   bool // it is known that there was no policy file before the push
 	policy     *arming.Policy
 	identity   *Identity
+	told       int // watches of which it was told that they are not queued
 }
 
 func (p *push) say(format string, args ...any) {
