@@ -55,7 +55,7 @@ func (a *asker) gather(ctx context.Context, s verdict.State, sc scene) verdict.G
 	}
 	a.exact(ctx, s, sc, &f)
 	a.lineage(ctx, s, sc, &f)
-	if len(s.Untold) > 0 {
+	if len(s.Untold) > 0 || sc.snapshot.Look.Operation.Phase != verdict.PhaseSucceeded {
 		if m, err := a.git.Manifests(ctx, s.Watch.Commit, sc.answers.Ours(sc.snapshot.Look)); err == nil {
 			f.Manifests = m
 		}

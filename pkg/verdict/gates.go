@@ -48,7 +48,7 @@ type GateFacts struct {
 	Suspects    []string // commits between last good and applied that may touch the Application
 	SuspectsErr string
 
-	Manifests     map[ObjectID]Tri // for Untold objects: does the manifest differ in Git
+	Manifests     map[ObjectID]Tri // for Untold and refused objects: does the manifest differ in Git
 	ParentFailed  bool
 	AcceptRelated string // the policy waives the gate, with its reason
 

@@ -9,6 +9,14 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
+// refuse lets the operation fail on the Deployment, whose manifest differs or
+// not.
+func refuse(f *verdict.GateFacts, differs verdict.Tri, hook string) {
+	f.Look.Operation.Phase = verdict.PhaseFailed
+	f.Look.Operation.Resources = []verdict.OperationResource{{ObjectID: deployment, Status: "SyncFailed", HookType: hook, HookPhase: verdict.PhaseFailed}}
+	f.Manifests = map[verdict.ObjectID]verdict.Tri{deployment: differs}
+}
+
 // failed is a watch that failed at second 185 and facts in which every gate
 // passes: NEW was deployed by an operation that changed the Deployment, which
 // is Degraded since.
@@ -121,6 +129,16 @@ var gateCases = []struct {
 	{"", "the operation itself failed", func(s *state, f *facts) {
 		s.Changed = nil
 		f.Look.Operation.Phase = verdict.PhaseFailed
+	}, ""},
+	{"related", "the operation failed on what the commit left alone", func(_ *state, f *facts) { refuse(f, verdict.No, "") }, "whose manifest the commit did not change"},
+	{"", "the operation failed on what the commit changed", func(_ *state, f *facts) { refuse(f, verdict.Yes, "") }, ""},
+	{"", "nobody knows whether it changed what was refused", func(_ *state, f *facts) { refuse(f, verdict.Unknown, "") }, ""},
+	{"", "an old hook failed", func(_ *state, f *facts) { refuse(f, verdict.No, "PostSync") }, ""},
+	{"", "one of two was changed", func(_ *state, f *facts) {
+		refuse(f, verdict.No, "")
+		other := verdict.ObjectID{Kind: "ConfigMap", Namespace: "web", Name: "settings"}
+		f.Look.Operation.Resources = append(f.Look.Operation.Resources, verdict.OperationResource{ObjectID: other, Status: "SyncFailed"})
+		f.Manifests[other] = verdict.Yes
 	}, ""},
 	{"", "it failed and is retried", func(s *state, f *facts) {
 		s.Changed = nil

@@ -17,7 +17,7 @@ var notWorkloads = map[string]bool{
 }
 
 // gateRelated: it must be shown that what fails was changed by the commit, or
-// the operation itself must have failed.
+// the operation itself must have failed, and not on what the commit left alone.
 func gateRelated(s State, f GateFacts) (string, string) {
 	if f.AcceptRelated != "" {
 		return "", "waived by the policy: " + f.AcceptRelated
@@ -28,6 +28,9 @@ func gateRelated(s State, f GateFacts) (string, string) {
 		j.reach(o, rel)
 	}
 	if j.OpFailed {
+		if id, foreign := refused(f); foreign {
+			return "the operation failed on " + id.String() + ", whose manifest the commit did not change", ""
+		}
 		return "", "the operation failed"
 	}
 	failing, known := Failing(f.Look)
@@ -65,17 +68,40 @@ func (s State) wasChanged(id ObjectID, manifests map[ObjectID]Tri) Tri {
 	}
 	for _, u := range s.Untold {
 		if u == id {
-			if differs, ok := manifests[id]; ok {
-				return differs
-			}
-			id.Namespace = "" // a manifest may leave it to the destination
-			return manifests[id]
+			return differs(id, manifests)
 		}
 	}
 	if s.Truncated {
 		return Unknown
 	}
 	return No
+}
+
+// differs tells whether the manifest of an object is another one with the
+// commit.
+func differs(id ObjectID, manifests map[ObjectID]Tri) Tri {
+	if d, ok := manifests[id]; ok {
+		return d
+	}
+	id.Namespace = "" // a manifest may leave it to the destination
+	return manifests[id]
+}
+
+// refused finds the objects that could not be applied and whether the commit
+// is known to have changed none of them: server-side apply and Replace send
+// everything again, and a new admission policy or a full quota then refuses
+// what was there before. A hook that failed is the commit's.
+func refused(f GateFacts) (id ObjectID, foreign bool) {
+	for _, r := range f.Look.Operation.Resources {
+		if !r.failed() {
+			continue
+		}
+		if r.HookType != "" || differs(r.ObjectID, f.Manifests) != No {
+			return ObjectID{}, false
+		}
+		id, foreign = r.ObjectID, true
+	}
+	return id, foreign
 }
 
 // Failing names what fails, where the Application itself tells: inline health,

@@ -16,6 +16,14 @@ func blameless() []scenario {
 		{name: "other-repository", play: otherRepository},
 		{name: "spec-edited", play: func(s *scene) { specEdited(s, 8) }},
 		{name: "spec-edited-with-it", play: func(s *scene) { specEdited(s, -1) }},
+		{name: "policy-denies-others", play: policyDenies},
+		{name: "broken-just-before", play: func(s *scene) {
+			s.first(files{"app/web.yaml": pod("web", "1")})
+			s.start()
+			s.breakPod("web")
+			s.watched("web: version 2", files{"app/web.yaml": pod("web", "2")})
+			s.sleep(over)
+		}},
 		{name: "comment-then-crash", play: func(s *scene) {
 			s.first(files{"app/web.yaml": pod("web", "1")})
 			s.start()
@@ -89,6 +97,37 @@ func blameless() []scenario {
 // configMap2 is a ConfigMap that wave() can mark.
 func configMap2(name, value string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata: {value: %q}\n", name, value)
+}
+
+// policyDenies: a new admission policy refuses the Deployment, which
+// server-side apply sends again with every sync. The commit changes a ConfigMap.
+func policyDenies(s *scene) {
+	s.first(base())
+	s.start("syncPolicy: {automated: {selfHeal: true}, retry: {limit: 1, backoff: {duration: 2s, factor: 1}}, syncOptions: [ServerSideApply=true]}")
+	s.note("an admission policy refuses Deployments from now on")
+	s.apply(replace(`apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: NS}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: [apps], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [deployments]}]
+  validations: [{expression: "false", message: "no Deployments here"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: NS}
+spec:
+  policyName: NS
+  validationActions: [Deny]
+  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NS}}}
+`, "NS", s.ns))
+	s.sleep(5)
+	s.watched("settings: 2", files{"app/settings.yaml": configMap("settings", "2")})
+	s.sleep(over)
+	if s.err == nil {
+		s.do(s.c.Delete(s.ctx, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", s.ns))
+	}
 }
 
 // otherRepository: two repositories feed one Application. The watched commit is
