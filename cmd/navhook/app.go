@@ -88,7 +88,7 @@ func (e env) commitMsg(c *cli.Context) error {
 		return exit.Misused(err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	msg, err := lint.ReadMessage(f)
+	msg, err := lint.ReadCommitMsg(f)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (e env) parse(c *cli.Context) error {
 	if err := check(c, 1); err != nil {
 		return err
 	}
-	msg, err := e.file(c.Args().First())
+	msg, err := e.file(c.Args().First(), lint.ReadMessage)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (e env) message(c *cli.Context) error {
 		return err
 	}
 	name := c.Args().First()
-	msg, err := e.file(name)
+	msg, err := e.file(name, lint.ReadCommitMsg)
 	if err != nil {
 		return err
 	}
@@ -137,16 +137,16 @@ func (e env) open(ctx context.Context) (store, error) {
 	return store{repo}, err
 }
 
-func (e env) file(name string) ([]byte, error) {
+func (e env) file(name string, read func(io.Reader) ([]byte, error)) ([]byte, error) {
 	if name == "-" {
-		return lint.ReadMessage(e.in)
+		return read(e.in)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, exit.Misused(err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	return lint.ReadMessage(f)
+	return read(f)
 }
 
 func check(c *cli.Context, args int) error {

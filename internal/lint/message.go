@@ -32,10 +32,23 @@ func ReadMessage(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("reading the message: %w", err)
 	}
 	if len(msg) > MaxFile {
-		return nil, fmt.Errorf("the message has more than %d bytes", MaxFile)
+		return nil, errTooLong
 	}
 	return msg, nil
 }
+
+// ReadCommitMsg reads a commit-msg file for CommitMsg. The diff that git commit
+// -v puts below the message may have any size; of a file that is longer than
+// MaxFile, one byte more than that is kept.
+func ReadCommitMsg(r io.Reader) ([]byte, error) {
+	file, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the message: %w", err)
+	}
+	return file, nil
+}
+
+var errTooLong = fmt.Errorf("the message has more than %d bytes", MaxFile)
 
 // CommitMsg lints the file that git hands to a commit-msg hook. It is what the
 // editor left, so git's cleanup comes first; positions are those of the file.
@@ -51,6 +64,9 @@ func (c Config) CommitMsg(ctx context.Context, r Clone, name string, file []byte
 	cleanup, err := c.cleanup(ctx, r, file)
 	if err != nil {
 		return err
+	}
+	if len(file) > MaxFile && !trailer.HasCut(file, cleanup) {
+		return errTooLong
 	}
 	msg, from := trailer.CleanLines(file, cleanup)
 	fs := Message(msg, policy.Trailer, from)
@@ -86,7 +102,8 @@ func (c Config) cleanup(ctx context.Context, r Clone, file []byte) (trailer.Clea
 	// run_commit_hook); then comment lines stay.
 	edited := c.Getenv("GIT_EDITOR") != ":"
 	if !edited {
-		how.Mode = trailer.Whitespace
+		// Nor did git put a cut line there: one in the message stays.
+		how.Mode, how.KeepCut = trailer.Whitespace, true
 	}
 	if r == nil {
 		return how, nil
@@ -109,8 +126,15 @@ func (c Config) cleanup(ctx context.Context, r Clone, file []byte) (trailer.Clea
 	if s := last(conf[text]); s != "" {
 		how.Comment = s
 	}
-	if how.Comment == "auto" {
+	switch {
+	case how.Comment != "auto":
+	case edited:
 		how.Comment = trailer.AutoComment(file)
+	default: // it is one that starts no line, so no line is dropped for it
+		how.Comment = ""
+		if how.Mode == trailer.Strip {
+			how.Mode = trailer.Whitespace
+		}
 	}
 	return how, nil
 }

@@ -23,9 +23,9 @@ type Cleanup struct {
 	Mode    CleanupMode
 
 	// KeepCut says that neither -v was given nor the mode is Scissors. Git then
-	// takes a cut line for a comment or for text. A hook is not told, but finds
-	// the line only where git put it or somebody copied it; so the zero value
-	// cuts, in every mode, as -v does.
+	// takes a cut line for a comment or for text. A hook is not told, but where an
+	// editor was used it finds the line only if git put it there or somebody
+	// copied it; so the zero value cuts, in every mode, as -v does.
 	KeepCut bool
 }
 
@@ -40,15 +40,9 @@ func Clean(msg []byte, c Cleanup) []byte {
 // line of the result comes, so that a finding can be shown where a person
 // wrote it.
 func CleanLines(msg []byte, c Cleanup) ([]byte, []int) {
-	prefix := c.Comment
-	if prefix == "" {
-		prefix = string(comment)
-	}
-	if !c.KeepCut || c.Mode == Scissors {
-		// A cut line below a NUL is not seen: git looks for it as for a C string.
-		if b := text(msg); cutAt(b, prefix) < len(b) {
-			msg = msg[:cutAt(b, prefix)]
-		}
+	prefix := c.prefix()
+	if at, ok := c.cut(msg); ok {
+		msg = msg[:at]
 	}
 	strip := c.Mode == Strip || c.Mode == ""
 	out := make([]byte, 0, len(msg)+1)
@@ -76,6 +70,31 @@ func CleanLines(msg []byte, c Cleanup) ([]byte, []int) {
 		out, from = append(append(out, line...), '\n'), append(from, n)
 	}
 	return out, from
+}
+
+// HasCut tells whether Clean ends msg at a cut line, so that what is below, were
+// it more than msg holds, does not matter.
+func HasCut(msg []byte, c Cleanup) bool {
+	_, ok := c.cut(msg)
+	return ok
+}
+
+// cut is the offset of the cut line at which the message ends.
+func (c Cleanup) cut(msg []byte) (at int, ok bool) {
+	if c.KeepCut && c.Mode != Scissors {
+		return 0, false
+	}
+	// A cut line below a NUL is not seen: git looks for it as for a C string.
+	b := text(msg)
+	at = cutAt(b, c.prefix())
+	return at, at < len(b)
+}
+
+func (c Cleanup) prefix() string {
+	if c.Comment == "" {
+		return string(comment)
+	}
+	return c.Comment
 }
 
 func trimRight(b []byte) []byte {
