@@ -3,11 +3,14 @@ package verdict
 import "strings"
 
 // Absorb takes from a look in between what the next one may no longer show:
-// the results of an operation. It moves no clock and decides nothing.
+// the results of an operation, and how it stood for a moment. It moves no clock
+// and decides nothing.
 func (s State) Absorb(o Observation) State {
-	if s.Verdict == Waiting && !o.Look.Absent {
-		s.changed(o)
+	if s.Verdict != Waiting || o.Look.Absent || (s.UID != "" && o.Look.UID != s.UID) {
+		return s
 	}
+	s.changed(o)
+	s.Track.glimpse(Judge(s.Watch, o), o)
 	return s
 }
 

@@ -225,18 +225,41 @@ func (t *Track) healthy(j Judgement, o Observation, unseen bool) {
 			t.live.stableFrom = later(now, f.Add(settleTime))
 		}
 	}
+	t.foundHealthy(j)
+	t.live.badFrom, t.live.badFor = time.Time{}, 0
+}
+
+func (t *Track) foundHealthy(j Judgement) {
 	if t.UnhealthyAt != "" && t.UnhealthyAt != j.Compared && t.OvertakenFrom == "" {
 		t.OvertakenFrom, t.OvertakenTo = t.UnhealthyAt, j.Compared
 	}
 	t.WasHealthy, t.UnhealthyAt = true, ""
-	t.live.badFrom, t.live.badFor = time.Time{}, 0
+}
+
+func (t *Track) foundUnhealthy(j Judgement) {
+	if j.Seen == Yes && (!j.InProgress || j.OpFailed) && t.UnhealthyAt == "" {
+		t.UnhealthyAt = j.Compared
+	}
+}
+
+// glimpse keeps what a look between two passes shows and the next one may no
+// longer: that it was synced and then drifted, or was not healthy before a
+// later commit took over. It moves no clock.
+func (t *Track) glimpse(j Judgement, o Observation) {
+	if !j.Reached || !j.Determinate {
+		return
+	}
+	t.observeRevision(j, o)
+	if j.Healthy {
+		t.foundHealthy(j)
+	} else {
+		t.foundUnhealthy(j)
+	}
 }
 
 func (t *Track) unhealthy(j Judgement, o Observation, since time.Duration) {
 	t.live.stableFrom = time.Time{}
-	if j.Seen == Yes && (!j.InProgress || j.OpFailed) && t.UnhealthyAt == "" {
-		t.UnhealthyAt = j.Compared
-	}
+	t.foundUnhealthy(j)
 	if t.live.badFrom.IsZero() {
 		t.live.badFrom = o.Look.At
 		return
