@@ -38,11 +38,13 @@ func PreReceive(ctx context.Context, c Config) error {
 		return exit.Unclear(err)
 	}
 	p := &push{Config: c, ups: ups}
+	if err := p.believe(ctx); err != nil {
+		return undecided(err)
+	}
 	tally := &lint.Tally{Handler: &lint.Text{W: c.Out, Limit: maxShown}}
 	for _, check := range []func(context.Context, *lint.Tally) error{p.checkNotes, p.checkPolicy, p.checkMessages} {
 		if err := check(ctx, tally); err != nil {
-			return exit.Hint(fmt.Errorf("the push is refused, because it cannot be decided: %w", err),
-				"nothing was changed; try again, or ask whoever runs this server")
+			return undecided(err)
 		}
 	}
 	if tally.Errors+tally.Warnings > 0 {
@@ -52,6 +54,48 @@ func PreReceive(ctx context.Context, c Config) error {
 	}
 	if tally.Errors > 0 {
 		return exit.Refused(errors.New("the push is refused"))
+	}
+	return nil
+}
+
+func undecided(err error) error {
+	return exit.Hint(fmt.Errorf("the push is refused, because it cannot be decided: %w", err),
+		"nothing was changed; try again, or ask whoever runs this server")
+}
+
+// maxNamed is how many refs are asked for by name.
+const maxNamed = 64
+
+// believe puts the refs as they are in the place of the old values that the
+// pusher claims: git compares those only when it moves the refs, after this
+// hook. A push of one ref needs no look, because nothing of it gets in if its
+// claim is wrong. Of several, the wrong one is dropped and the others pass,
+// judged by what it claimed: a policy that never stood, or a commit that no
+// branch held.
+func (p *push) believe(ctx context.Context) error {
+	if len(p.ups) < 2 {
+		return nil
+	}
+	var names []string
+	for _, u := range p.ups {
+		if u.Branch() != "" || isNotes(u.Ref) {
+			names = append(names, u.Ref)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil
+	case len(names) > maxNamed:
+		names = []string{heads, "refs/notes/"}
+	}
+	now, err := p.Repo.Refs(ctx, names...)
+	if err != nil {
+		return err
+	}
+	for i, u := range p.ups {
+		if u.Branch() != "" || isNotes(u.Ref) {
+			p.ups[i].Old = now[u.Ref]
+		}
 	}
 	return nil
 }
@@ -221,18 +265,34 @@ func (p *push) policyChange(ctx context.Context) (Update, bool, error) {
 		if u.New != "" {
 			id = ids[u.New+":"+lint.PolicyFile]
 		}
-		if u.Branch() == "" || id == ids[now] {
+		if u.Branch() == "" || id == "" && ids[now] == "" {
 			continue
 		}
 		def, err := p.defaultBranch(ctx)
 		if err != nil {
 			return Update{}, false, err
 		}
-		if u.Ref == def {
-			return u, true, nil
+		if u.Ref != def {
+			continue
 		}
+		changed := id != ids[now]
+		if !changed {
+			changed, err = p.unfiled(ctx, u)
+		}
+		return u, changed, err
 	}
 	return Update{}, false, nil
+}
+
+// unfiled tells whether the policy of an update has the content of before, but
+// is no longer a file: a symbolic link, say, which counts as no policy.
+func (p *push) unfiled(ctx context.Context, u Update) (bool, error) {
+	_, now, err := p.Repo.FileAt(ctx, u.New, lint.PolicyFile)
+	if err != nil || now == "" || u.Old == "" {
+		return now != "", err
+	}
+	_, before, err := p.Repo.FileAt(ctx, u.Old, lint.PolicyFile)
+	return before == "", err
 }
 
 func anyAsks(ws []trailer.Watch) bool {
