@@ -279,7 +279,7 @@ func (p *push) policyChange(ctx context.Context) (Update, bool, error) {
 		if !changed {
 			changed, err = p.unfiled(ctx, u)
 		}
-		return u, changed, err
+		return u, changed, err // no ref is named twice
 	}
 	return Update{}, false, nil
 }

@@ -51,6 +51,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 // concern nobody here (tags, refs/pull/) are read and returned as well.
 func ReadUpdates(r io.Reader) ([]Update, error) {
 	var ups []Update
+	seen := map[string]bool{}
 	br := bufio.NewReaderSize(r, maxLine)
 	for line := 1; ; line++ {
 		text, err := br.ReadSlice('\n')
@@ -68,6 +69,10 @@ func ReadUpdates(r io.Reader) ([]Update, error) {
 		if err != nil {
 			return nil, &LineError{line, err}
 		}
+		if seen[u.Ref] { // receive-pack would move it twice, through a state that nobody judged
+			return nil, &LineError{line, fmt.Errorf("%q is named twice", clip([]byte(u.Ref)))}
+		}
+		seen[u.Ref] = true
 		ups = append(ups, u)
 	}
 }

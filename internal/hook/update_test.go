@@ -53,6 +53,7 @@ func TestReadUpdatesRefuses(t *testing.T) {
 		"carriage return":   idA + " " + idB + " refs/heads/main\r\n",
 		"NUL":               idA + " " + idB + " refs/heads/ma\x00in\n",
 		"control character": idA + " " + idB + " refs/heads/ma\x1bin\n",
+		"named twice":       good,
 		"cut":               idA + " " + idB + " refs/heads/main",
 		"too long":          idA + " " + idB + " refs/heads/" + strings.Repeat("x", maxLine) + "\n",
 	} {
