@@ -3,6 +3,7 @@ package gitstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,5 +102,58 @@ func (r *Repo) HeadBranch(ctx context.Context) (string, error) {
 	if err != nil || !symbolic || !strings.HasPrefix(name, "refs/heads/") || name == "refs/heads/.invalid" || checkRef(name) != nil {
 		return r.DefaultBranch(ctx)
 	}
-	return name, nil
+	return r.Target(ctx, name)
+}
+
+// maxLinks is how many symbolic refs git follows (SYMREF_MAXDEPTH).
+const maxLinks = 5
+
+// Target is the ref that moves when ref is pushed to: ref itself, unless that is
+// a symbolic one, such as the old name of a branch. Nobody can push one, but
+// whoever runs the server can make one. It starts no process where refs are files.
+func (r *Repo) Target(ctx context.Context, ref string) (string, error) {
+	if err := checkRef(ref); err != nil {
+		return "", fmt.Errorf("asking what a ref stands for: %w", err)
+	}
+	if exists(r.gitDir, "commondir") || exists(r.gitDir, "reftable") {
+		return r.askTarget(ctx, ref)
+	}
+	for range maxLinks {
+		next := linked(filepath.Join(r.gitDir, ref))
+		if next == "" {
+			return ref, nil
+		}
+		if err := checkRef(next); err != nil {
+			return "", fmt.Errorf("asking what %q stands for: %w", ref, err)
+		}
+		ref = next
+	}
+	return "", fmt.Errorf("asking what %q stands for: more than %d symbolic refs", ref, maxLinks)
+}
+
+func (r *Repo) askTarget(ctx context.Context, ref string) (string, error) {
+	out, err := r.output(ctx, command{args: []string{"symbolic-ref", "--quiet", "--end-of-options", ref}})
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 { // not a symbolic ref
+		return ref, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking what %q stands for: %w", ref, err)
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}
+
+// linked is what a file of a ref names, "" if it holds no name: `ref: NAME`, or,
+// of old (core.preferSymlinkRefs), a symbolic link.
+func linked(path string) string {
+	if name, err := os.Readlink(path); err == nil {
+		return name
+	}
+	// A ref that is packed only has no file, and one with refs below it is a folder.
+	data, err := os.ReadFile(path)
+	name, symbolic := strings.CutPrefix(string(data), "ref:")
+	if err != nil || !symbolic {
+		return ""
+	}
+	return strings.Trim(name, " \t\r\n")
 }

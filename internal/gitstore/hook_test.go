@@ -44,6 +44,38 @@ func TestOpenHook(t *testing.T) {
 	}
 }
 
+// A ref stands for what git says that it does.
+func TestTarget(t *testing.T) {
+	t.Parallel()
+	r := navtest.Bare(t)
+	r.Put("one", navtest.Files{"a": navtest.Text("a")})
+	r.Git("symbolic-ref", "refs/heads/old", "refs/heads/main")
+	r.Git("symbolic-ref", "refs/heads/older", "refs/heads/old")
+	r.Git("symbolic-ref", "refs/heads/unborn", "refs/heads/nowhere")
+	if err := os.Symlink("refs/heads/main", filepath.Join(r.Dir, "refs/heads/link")); err != nil {
+		t.Fatal(err)
+	}
+	g, err := OpenHook(t.Context(), r.Dir, Options{Env: append(r.Env(), "GIT_DIR=.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"main", "old", "older", "unborn", "link", "missing"} {
+		ref := "refs/heads/" + name
+		want, err := g.askTarget(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := g.Target(t.Context(), ref); err != nil || got != want {
+			t.Errorf("%s stands for %q (%v), git says %q", name, got, err, want)
+		}
+	}
+	r.Git("symbolic-ref", "refs/heads/a", "refs/heads/b")
+	r.Git("symbolic-ref", "refs/heads/b", "refs/heads/a")
+	if got, err := g.Target(t.Context(), "refs/heads/a"); err == nil {
+		t.Errorf("a circle stands for %q", got)
+	}
+}
+
 func TestHeadBranch(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

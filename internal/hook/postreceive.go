@@ -32,11 +32,9 @@ func PostReceive(ctx context.Context, c Config) {
 }
 
 func (p *push) queue(ctx context.Context) error {
-	ups, err := ReadUpdates(p.Stdin)
-	if err != nil {
+	if err := p.open(ctx); err != nil {
 		return err
 	}
-	p.ups = ups
 	spans, err := p.news(ctx)
 	if err != nil {
 		return err

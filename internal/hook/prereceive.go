@@ -33,11 +33,10 @@ const (
 // refs pass unread. Messages are linted on every branch, the arming rules are
 // asked on the watched ones.
 func PreReceive(ctx context.Context, c Config) error {
-	ups, err := ReadUpdates(c.Stdin)
-	if err != nil {
+	p := &push{Config: c}
+	if err := p.open(ctx); err != nil {
 		return exit.Unclear(err)
 	}
-	p := &push{Config: c, ups: ups}
 	if err := p.believe(ctx); err != nil {
 		return undecided(err)
 	}
@@ -279,7 +278,7 @@ func (p *push) policyChange(ctx context.Context) (Update, bool, error) {
 		if !changed {
 			changed, err = p.unfiled(ctx, u)
 		}
-		return u, changed, err // no ref is named twice
+		return u, changed, err // no ref is named twice, but by a second name with the same value
 	}
 	return Update{}, false, nil
 }

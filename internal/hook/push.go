@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
@@ -19,6 +20,9 @@ type Repo interface {
 	Settings
 	// Refs lists refs below the prefixes with their ids.
 	Refs(ctx context.Context, prefixes ...string) (map[string]string, error)
+	// Target is the ref that moves when ref is pushed to: another one, if ref is
+	// symbolic.
+	Target(ctx context.Context, ref string) (string, error)
 	// DefaultBranch is the full name of the branch that HEAD names.
 	DefaultBranch(ctx context.Context) (string, error)
 	// IDs resolves names (`REV:PATH` too) in one process; a name that stands
@@ -59,6 +63,25 @@ type push struct {
 	policy     *arming.Policy
 	identity   *Identity
 	told       int // watches of which it was told that they are not queued
+}
+
+// open reads what the push moves. A branch that is another's second name is
+// taken for that one: what is pushed to it moves the other.
+func (p *push) open(ctx context.Context) error {
+	ups, err := ReadUpdates(p.Stdin)
+	if err != nil {
+		return err
+	}
+	for i, u := range ups {
+		if u.Branch() == "" && !strings.HasPrefix(u.Ref, "refs/notes/") {
+			continue
+		}
+		if ups[i].Ref, err = p.Repo.Target(ctx, u.Ref); err != nil {
+			return err
+		}
+	}
+	p.ups = ups
+	return nil
 }
 
 func (p *push) say(format string, args ...any) {
