@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // MaxMessage is how much of a commit message is read, in bytes.
@@ -16,15 +14,15 @@ const MaxMessage = 8 << 20
 
 // Commit is one commit as `git log` shows it.
 type Commit struct {
-	ID                      string
-	Parents                 []string
-	Message                 []byte // in UTF-8 where git could re-encode it; ends at a NUL, as in git
-	AuthorName, AuthorEmail string
-	Time                    time.Time // committer's, UTC, to the second
-	Truncated               bool      // the message was longer than MaxMessage
+	ID        string
+	Parents   []string
+	Message   []byte // in UTF-8 where git could re-encode it; ends at a NUL, as in git
+	Truncated bool   // the message was longer than MaxMessage
 }
 
-const logFormat = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%ct%x00%B"
+// Names and dates are not asked for: nobody needs them, and a commit that was not
+// made by git may have none, or a NUL in them.
+const logFormat = "--format=tformat:%H%x00%P%x00%B"
 
 // Log hands over the commits that tips reach and exclude does not, oldest
 // first, in one streaming process. An error of fn ends it and is returned as it
@@ -119,7 +117,7 @@ func (r *Repo) log(ctx context.Context, how []string, in string, fn func(Commit)
 }
 
 func readCommit(in *bufio.Reader) (Commit, error) {
-	var head [5]string
+	var head [2]string
 	for i := range head {
 		field, cut, err := readField(in, 1<<20)
 		if i == 0 && errors.Is(err, io.EOF) && len(field) == 0 {
@@ -137,14 +135,7 @@ func readCommit(in *bufio.Reader) (Commit, error) {
 	if err != nil {
 		return Commit{}, endedEarly(err)
 	}
-	seconds, err := strconv.ParseInt(head[4], 10, 64)
-	if err != nil {
-		return Commit{}, fmt.Errorf("commit %s: reading its date %q: %w", head[0], head[4], err)
-	}
-	return Commit{
-		ID: head[0], Parents: strings.Fields(head[1]), AuthorName: head[2], AuthorEmail: head[3],
-		Time: time.Unix(seconds, 0).UTC(), Message: message, Truncated: cut,
-	}, nil
+	return Commit{ID: head[0], Parents: strings.Fields(head[1]), Message: message, Truncated: cut}, nil
 }
 
 // readField reads up to the next NUL, keeps at most limit bytes and says

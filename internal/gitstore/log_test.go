@@ -33,6 +33,24 @@ func logOf(t *testing.T, g *gitstore.Repo, tips, exclude []string) []gitstore.Co
 	return got
 }
 
+// What no git writes but every git takes: it is read, so that one such commit
+// keeps nobody from all that come after.
+func TestLogMalformed(t *testing.T) {
+	r := navtest.Bare(t)
+	tree := r.Git("rev-parse", r.Put("one", nil)+"^{tree}")
+	for _, people := range []string{
+		"author a <a@e> 1 +0000\ncommitter a <a@e>\n", "author a <a@e> 1 +0000\ncommitter a <a@e> 99999999999999999999 +0000\n",
+		"author a <a@e> 1 +0000\ncommitter a <a@e> -5 +0000\n", "committer a <a@e> 1 +0000\n",
+		"author a\x00b\x00c\x00d <a@e> 1 +0000\ncommitter a <a@e> 1 +0000\n", "author a <a@e> 1 +0000\ncommitter a\x00b <a@e> 1 +0000\n",
+	} {
+		id := r.GitIn(fmt.Appendf(nil, "tree %s\n%s\nmessage\n", tree, people), "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+		got := logOf(t, open(t, r), []string{id}, nil)
+		if len(got) != 1 || got[0].ID != id || !strings.HasSuffix(strings.TrimSpace(string(got[0].Message)), "message") {
+			t.Errorf("%q: %+v", people, got)
+		}
+	}
+}
+
 func TestLog(t *testing.T) {
 	r := navtest.Bare(t)
 	one := r.Put("one", nil)
@@ -54,7 +72,7 @@ func TestLog(t *testing.T) {
 	if diff := cmp.Diff([]string{two, side}, got[len(got)-1].Parents); diff != "" {
 		t.Errorf("parents: %s", diff)
 	}
-	if len(got[0].Parents) != 1 || got[0].AuthorName != navtest.Name || got[0].AuthorEmail != navtest.Email || !got[0].Time.After(navtest.Start()) {
+	if len(got[0].Parents) != 1 {
 		t.Errorf("commit = %+v", got[0])
 	}
 	stop := errors.New("stop")
@@ -83,15 +101,11 @@ func TestLogMessages(t *testing.T) {
 		{Message: "before\x00after\n"},
 		{Message: "\x01\x00"},
 		{Message: "many\n\n" + strings.Repeat("line\n", 50_000)},
-		{Message: "name", Name: "Ü odd\xff"},
 	} {
 		id := r.Commit(c)
 		got := must[[]gitstore.Commit](t)(g.Commits(context.Background(), []string{id}))[0]
 		if want := r.Git("log", "-1", "--encoding=UTF-8", "--format=tformat:%B", id); want != string(got.Message) {
 			t.Errorf("%.40q: message %.80q, git says %.80q", c.Message, got.Message, want)
-		}
-		if want := r.Git("log", "-1", "--encoding=UTF-8", "--format=%an", id); want != got.AuthorName {
-			t.Errorf("%.40q: author %q, git says %q", c.Message, got.AuthorName, want)
 		}
 	}
 }
