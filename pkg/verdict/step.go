@@ -289,6 +289,8 @@ func (m *machine) bad(j Judgement, o Observation) {
 		m.decide(Inconclusive, Reason{"suspended", "a person must resume it"})
 	case t.DriftAt != "" && t.DriftAt == comparedKey(o.Look):
 		m.decide(Inconclusive, Reason{"drift", "synced once, then changed in the cluster: " + j.Reason.String()})
+	case o.changedSince(s.Watch.Expect):
+		m.decide(Inconclusive, Reason{"drift", "applied, then changed in the cluster: " + j.Reason.String()})
 	default:
 		if s.FailSince.IsZero() {
 			s.FailSince = o.Look.At

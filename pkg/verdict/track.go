@@ -193,7 +193,11 @@ func (t *Track) observeRevision(j Judgement, o Observation) {
 	op, rev := o.Look.Operation, comparedKey(o.Look)
 	switch {
 	case j.Synced && t.SyncedAt != rev:
-		t.SyncedAt, t.SyncedOp = rev, op.StartedAt
+		// While an operation runs, the comparison flaps: a self-heal that is
+		// requested within a second of the deployment heals nobody's change.
+		if !j.InProgress {
+			t.SyncedAt, t.SyncedOp = rev, op.StartedAt
+		}
 	case j.Synced && op.Selective && op.AutoHeal && op.StartedAt.After(t.SyncedOp):
 		t.DriftAt = rev // it was healed before we looked
 	case !j.Synced && t.SyncedAt == rev && (!j.InProgress || op.Selective):

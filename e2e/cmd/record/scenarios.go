@@ -4,7 +4,7 @@ import "slices"
 
 // scenarios lists all, by what they are about.
 func scenarios() []scenario {
-	return slices.Concat(syncs(), fixes(), bystanders(), repositoryShapes(), people(), sources(), strange(), blameless(), outages())
+	return slices.Concat(syncs(), fixes(), bystanders(), repositoryShapes(), people(), sources(), strange(), blameless(), outages(), edges())
 }
 
 // over is how long a recording of an ordinary failure goes on after the push:
