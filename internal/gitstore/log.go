@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
 
@@ -48,6 +49,28 @@ func (r *Repo) Log(ctx context.Context, tips, exclude []string, fn func(Commit) 
 		return fmt.Errorf("listing commits: %w", err)
 	}
 	return nil
+}
+
+// Cut has the commits at which history was cut off (gitrepository-layout,
+// shallow): what lies behind them is not here, and Log shows them without
+// parents. nil where all of it is here.
+func (r *Repo) Cut(ctx context.Context) (map[string]bool, error) {
+	if !r.shallow {
+		return nil, nil
+	}
+	out, err := r.output(ctx, command{args: []string{"rev-parse", "--path-format=absolute", "--git-path", "shallow"}})
+	if err != nil {
+		return nil, fmt.Errorf("asking where history is cut off: %w", err)
+	}
+	data, err := os.ReadFile(strings.TrimSuffix(string(out), "\n"))
+	if err != nil {
+		return nil, fmt.Errorf("reading where history is cut off: %w", err)
+	}
+	cut := map[string]bool{}
+	for id := range strings.FieldsSeq(string(data)) {
+		cut[id] = true
+	}
+	return cut, nil
 }
 
 // Commits reads the given commits, by full id, in one process and in the order

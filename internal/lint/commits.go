@@ -86,8 +86,17 @@ func (c Config) Range(ctx context.Context, r Repo, revs Revs) error {
 	if err != nil {
 		return err
 	}
+	cut, err := r.Cut(ctx)
+	if err != nil {
+		return err
+	}
 	return c.commits(ctx, r, policy, func(fn func(Commit) error) error {
-		return r.Log(ctx, tips, exclude, fn)
+		return r.Log(ctx, tips, exclude, func(commit Commit) error {
+			if cut[commit.ID] {
+				return exit.Hint(exit.Unclear(fmt.Errorf("the history is cut off at %s, which is in the range: what comes before it cannot be read", commit.ID)), wholeHistory)
+			}
+			return fn(commit)
+		})
 	})
 }
 
@@ -106,6 +115,8 @@ func (c Config) List(ctx context.Context, r Repo, revs []string) error {
 	})
 }
 
+const wholeHistory = "in CI, fetch the whole history (fetch-depth: 0)"
+
 func resolve(ctx context.Context, r Clone, revs []string) ([]string, error) {
 	names := make([]string, len(revs))
 	for i, rev := range revs {
@@ -119,7 +130,7 @@ func resolve(ctx context.Context, r Clone, revs []string) ([]string, error) {
 	for i, name := range names {
 		if ids[i] = found[name]; ids[i] == "" {
 			return nil, exit.Hint(exit.Unclear(fmt.Errorf("there is no commit %q here", revs[i])),
-				"in CI, fetch the whole history (fetch-depth: 0); a name of a remote needs a fetch first")
+				wholeHistory+"; a name of a remote needs a fetch first")
 		}
 	}
 	return ids, nil

@@ -27,6 +27,8 @@ type Clone interface {
 type Repo interface {
 	Clone
 	History
+	// Cut has the commits behind which the history is not here (a shallow clone).
+	Cut(ctx context.Context) (map[string]bool, error)
 	// Each hands over the given commits, by id, and no others.
 	Each(ctx context.Context, ids []string, fn func(Commit) error) error
 	// Paths are those that each commit changed against its first parent.
