@@ -81,7 +81,7 @@ func (d dice) state(app string) verdict.State {
 		s.Baseline = &verdict.Baseline{Known: d.flip(), At: d.time(), Detail: d.text()}
 		s.Baseline.Good = s.Baseline.Known && d.flip()
 		if d.flip() {
-			s.Baseline.Revisions = []string{oldCommit, newCommit}
+			s.Baseline.Revisions, s.Baseline.Inputs = []string{oldCommit, newCommit}, "0123456789ab"
 		}
 	}
 	if s.Verdict == verdict.Reverted {
