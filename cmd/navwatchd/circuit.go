@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,7 +32,7 @@ func circuitCommand(e env) *cli.Command {
 
 // resetCircuit writes one line to `people` with the watcher's identity.
 func resetCircuit(c *cli.Context, e env) error {
-	line := verdict.PeopleLine{Kind: verdict.PeopleReset, Reason: c.String("reason"), At: e.now()}
+	line := verdict.PeopleLine{Kind: verdict.PeopleReset, Reason: strings.TrimSpace(c.String("reason")), At: e.now()}
 	switch {
 	case line.Reason == "":
 		return exit.Hint(exit.Usagef("circuit reset wants a reason"), "--reason 'what you found'")
@@ -55,7 +56,9 @@ func resetCircuit(c *cli.Context, e env) error {
 	}
 	line.By = set.Watcher.Name
 	s := &store{repo: repo, remote: rem, watcher: set.Watcher}
-	if err := appendPeople(c.Context, s, line); err != nil {
+	if err := appendPeople(c.Context, s, line); errors.Is(err, watchd.ErrRefused) {
+		return exit.Hint(err, "push as the user whom `navhook install --watcher` named on the server, with the same name in watcher.name (--watcher-name)")
+	} else if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(e.stdout, "circuit of %s reset by %s\n", whose(line), line.By)

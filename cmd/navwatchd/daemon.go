@@ -36,7 +36,12 @@ func onceCommand(e env) *cli.Command {
 		Usage: "make one pass and end",
 		Flags: settingFlags(),
 		Action: func(c *cli.Context) error {
-			return withDaemon(c, e, func(ctx context.Context, d *watchd.Daemon) error { return d.Pass(ctx) })
+			return withDaemon(c, e, func(ctx context.Context, d *watchd.Daemon) error {
+				if err := d.Pass(ctx); err != nil {
+					return err
+				}
+				return d.Unread() // whoever runs a single pass wants to know whether it could look
+			})
 		},
 	}
 }
@@ -120,11 +125,17 @@ func cacheDir(getenv func(string) string) (string, error) {
 
 // withDaemon puts a daemon together and hands it over.
 func withDaemon(c *cli.Context, e env, do func(context.Context, *watchd.Daemon) error) error {
+	if c.NArg() > 0 {
+		return exit.Hint(exit.Usagef("%s wants no arguments, got %q", c.Command.Name, c.Args().First()), "navwatchd %s --help shows the flags", c.Command.Name)
+	}
 	set, err := settings(c, e, nil)
 	if err != nil {
 		return err
 	}
 	log := logger(e, set.Log)
+	// First of all: the clone of a large repository, or a cluster that does not
+	// answer, takes its time.
+	log.Info("settings", "effective", strings.ReplaceAll(strings.TrimSpace(set.Effective()), "\n", "; "))
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
 	repo, rem, err := openMirror(ctx, e, set)
@@ -139,7 +150,6 @@ func withDaemon(c *cli.Context, e env, do func(context.Context, *watchd.Daemon) 
 	if err != nil {
 		return err
 	}
-	log.Info("settings", "effective", strings.ReplaceAll(strings.TrimSpace(set.Effective()), "\n", "; "))
 	return do(ctx, d)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -68,7 +69,10 @@ func replay(ctx context.Context, e env, c *cli.Context) error {
 	}
 	defer done()
 	r, err := watchd.RunReplay(ctx, cfg)
-	if err != nil {
+	switch {
+	case errors.Is(err, watchd.ErrNoWatch), errors.Is(err, watchd.ErrNoCommit):
+		return exit.Misused(err)
+	case err != nil:
 		return err
 	}
 	if c.Bool("json") {
@@ -105,7 +109,7 @@ func openHistory(ctx context.Context, e env, from string, cfg *watchd.ReplayConf
 	o := gitstore.Options{Env: e.environ}
 	info, err := os.Stat(from)
 	if err != nil {
-		return done, err
+		return done, exit.Misused(err)
 	}
 	var repo *gitstore.Repo
 	if info.IsDir() {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
 
 // What cannot be judged is an error that names the place.
@@ -17,7 +19,7 @@ func TestReplayErrors(t *testing.T) {
 		want  string
 	}{
 		{"another version of the format", func(r *recording) { r.header["timeline"] = 2 }, nil, "edited.jsonl:1: timeline format 2 is not known"},
-		{"a commit that is not there", func(*recording) {}, []string{"--commit", strings.Repeat("0", 40)}, "not in the repository"},
+		{"a commit that is not there", func(*recording) {}, []string{"--commit", strings.Repeat("0", 40)}, "not in the repository: \"" + strings.Repeat("0", 40) + "\""},
 		{"nobody pushed it", func(r *recording) {
 			r.entries = slices.DeleteFunc(r.entries, func(e map[string]any) bool { return e["type"] == "NOTE" })
 		}, nil, "no note"},
@@ -25,6 +27,7 @@ func TestReplayErrors(t *testing.T) {
 		{"an unknown type", func(r *recording) { r.entries[0]["type"] = "OTHER" }, nil, `edited.jsonl:2: type "OTHER" is not known`},
 		{"a broken Application", func(r *recording) { put(r.entries[1], 7.0, "object", "spec", "source") }, nil, "edited.jsonl:3: "},
 		{"fields that are none", func(*recording) {}, []string{"--watch", "app=bad-image color=red"}, "color"},
+		{"a repository that is not there", func(*recording) {}, []string{"--repo", "nowhere.bundle"}, "nowhere.bundle"},
 		{"a reconciliation that is no duration", func(r *recording) { r.header["reconciliation"] = "soon" }, nil, "edited.jsonl:1: "},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -36,6 +39,9 @@ func TestReplayErrors(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q, want %q in it", err, tt.want)
+			}
+			if code := exit.Code(err); len(tt.flags) > 0 && code != exit.Usage {
+				t.Errorf("exit code %d for a flag that must be mended, want %d", code, exit.Usage)
 			}
 		})
 	}
@@ -125,6 +131,7 @@ func TestReplayVariants(t *testing.T) {
 		}, want: "FAIL deadline lineage"},
 		{what: "a policy for another app", recording: "bad-image", flags: []string{"--policy", policyOf(t, "version: 1\narm: {allow: [{apps: [api], by: [\"*\"]}]}\n")}, want: "FAIL deadline eligible"},
 		{what: "a policy that allows it", recording: "bad-image", flags: []string{"--policy", policyOf(t, "version: 1\narm: {allow: [{apps: [bad-*], by: [\"*\"]}]}\n")}, want: "FAIL deadline revert"},
+		{what: "a policy that allows somebody: a recording does not tell who pushed", recording: "bad-image", flags: []string{"--policy", policyOf(t, "version: 1\narm: {allow: [{apps: [bad-*], by: [alice]}]}\n")}, want: "FAIL deadline revert"},
 		{what: "a path that is never armed", recording: "bad-image", flags: []string{"--policy", policyOf(t, "version: 1\narm: {allow: [{apps: [bad-*], by: [\"*\"]}], never-paths: [\"app/**\"]}\n")}, want: "FAIL deadline eligible"},
 		{what: "a root commit", recording: "bad-image", flags: []string{"--commit", "9379d9491e5a44ae77d2a1a26205f52e50cdd062"}, want: "FAIL deadline baseline attribution exact"},
 

@@ -21,7 +21,10 @@ func (a *asker) eligible(s verdict.State, sc scene) []verdict.Rule {
 		Paths: sc.answers.Paths, Facts: &facts, Others: sc.appPaths(),
 		Policies: sc.policies, IsOurRepo: a.isOurs,
 	}
-	if s.Watch.By != "" {
+	switch {
+	case sc.recorded:
+		r.Vouched = arming.VouchNotAssessed
+	case s.Watch.By != "":
 		r.Vouched = arming.Vouched
 	}
 	r.Named = append(r.Named, s.Watch.App)

@@ -32,6 +32,7 @@ type scene struct {
 	policyNow arming.Policy
 	dryRun    string
 	guard     string // why notes are not guarded; empty: they are
+	recorded  bool   // a recording: nothing tells who pushed, so whoever may arm counts as the one
 }
 
 // gather asks everything anew that the gates of one watch need. What cannot be

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -45,7 +46,28 @@ func (d *Daemon) Pass(ctx context.Context) error {
 	if err := p.conclude(ctx); err != nil {
 		return err
 	}
-	return p.store(ctx)
+	if err := p.store(ctx); err != nil {
+		return err
+	}
+	p.greet()
+	return nil
+}
+
+// greet tells once that everything could be read and written, and how much it
+// was: whoever starts a daemon wants to see that it sees.
+func (d *Daemon) greet() {
+	if d.greeted {
+		return
+	}
+	d.greeted = true
+	open := 0
+	for _, s := range d.states {
+		if !s.Final(d.cfg.Now()) {
+			open++
+		}
+	}
+	d.cfg.Log.Info("first pass done", "branches", strings.Join(keys(d.status.Tips), " "), "applications", len(d.apps),
+		"of_this_repository", len(d.inventory()), "open_watches", open, "dry_run", d.cfg.DryRun)
 }
 
 // fetch fixes the branch tips; without it the pass only looks.

@@ -193,7 +193,7 @@ func (p *player) conclude(ctx context.Context, i int, s verdict.State, o verdict
 	sc := scene{
 		view: p.view(), now: now, snapshot: snap, answers: o.Git,
 		policies: []arming.NamedPolicy{{When: "now", Policy: policy}}, policyNow: policy,
-		healthy: map[verdict.App]verdict.Tri{},
+		healthy: map[verdict.App]verdict.Tri{}, recorded: true,
 	}
 	for _, other := range p.last {
 		if !other.Look.Absent {

@@ -43,8 +43,12 @@ type Replay struct {
 	Assumed     []string // what counted as open because a recording cannot hold it
 }
 
-// ErrNoStart: nothing in the recording says that the commit was pushed.
-var ErrNoStart = errors.New("no note in the recording says that the commit was pushed")
+// What keeps a recording from being judged.
+var (
+	ErrNoStart  = errors.New("no note in the recording says that the commit was pushed")
+	ErrNoCommit = errors.New("the watched commit is not in the repository")
+	ErrNoWatch  = errors.New("the fields of the watch cannot be read")
+)
 
 // player is a replay while it runs.
 type player struct {
@@ -102,9 +106,10 @@ func (p *player) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.commit = got[p.commit]; p.commit == "" {
-		return fmt.Errorf("the watched commit %q is not in the repository", p.cfg.Commit+p.cfg.Timeline.Commit)
+	if got[p.commit] == "" {
+		return fmt.Errorf("%w: %q", ErrNoCommit, p.commit)
 	}
+	p.commit = got[p.commit]
 	if err := p.findStart(ctx); err != nil {
 		return err
 	}
@@ -218,13 +223,13 @@ func (p *player) watches(ctx context.Context) error {
 	wide := trailer.DefaultPolicy() // a replay knows no limits
 	parsed, err := trailer.ParseFields(fields, wide)
 	if err != nil {
-		return fmt.Errorf("reading the fields of the watch %q: %w", fields, err)
+		return fmt.Errorf("%w: %q: %w", ErrNoWatch, fields, err)
 	}
 	main, err := watchOf(parsed, p.commit)
 	if err != nil {
 		return err
 	}
-	main.By, main.Queued = "somebody", p.start
+	main.Queued = p.start
 	p.states = []verdict.State{verdict.New(main, "replay")}
 	cs, err := p.cfg.Git.Commits(ctx, []string{p.commit})
 	if err != nil {
@@ -236,7 +241,7 @@ func (p *player) watches(ctx context.Context) error {
 		if err != nil || w.App.Matches(main.App) {
 			continue
 		}
-		w.By, w.Queued = main.By, p.start
+		w.Queued = p.start
 		w.Deadline, w.Reach, w.Stable = main.Deadline, main.Reach, main.Stable
 		p.states = append(p.states, verdict.New(w, "replay"))
 	}
@@ -292,5 +297,7 @@ func (p *player) close() {
 	p.out.Assumed = append(p.out.Assumed, "dry-run, the guard of the notes, atomic pushes, the circuit and what only an AppProject, ImageUpdater or ApplicationSet could tell count as open")
 	if p.cfg.Policy == nil {
 		p.out.Assumed = append(p.out.Assumed, "no --policy: every arm counts as allowed")
+	} else {
+		p.out.Assumed = append(p.out.Assumed, "who pushed is not recorded: it counts as somebody whom the policy allows, if it allows anybody")
 	}
 }

@@ -19,6 +19,9 @@ const reasonInterval = 5 * time.Minute
 // refusal is the answer.
 const maxRefusals = 3
 
+// refusedHint: the server does not take notes of this user.
+const refusedHint = "the watcher must push as the user whom `navhook install --watcher` named on the server; nothing is judged for good until refs/notes/nav/* can be pushed"
+
 // store writes what this pass decided in one push, and only then makes it the
 // daemon's own.
 //
@@ -37,7 +40,8 @@ func (p *pass) store(ctx context.Context) error {
 	}
 	// The first verdict of all must be known of at once: a status without its
 	// tip could not tell that `verdicts` was deleted.
-	due := p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
+	thawed := p.status.Freezes
+	due := p.freezeBackwards() || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
 		maps.Copy(p.states, p.next)
 		return nil
@@ -58,12 +62,27 @@ func (p *pass) store(ctx context.Context) error {
 		p.tried[commit] = sha256.Sum256(note)
 	}
 	if err := p.cfg.Store.Write(ctx, w); err != nil {
-		p.states = old
+		p.states, p.status.Freezes = old, thawed
 		return p.failed(ctx, w, err)
 	}
 	p.said = said
 	p.arrivedWrite(w, due)
 	return nil
+}
+
+// freezeBackwards takes the freezes of this pass's verdicts into the status, so
+// that they outlive the notes; it reports whether there were any. The person was
+// called with the verdict.
+func (p *pass) freezeBackwards() bool {
+	freezes := slices.Clone(p.status.Freezes)
+	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
+		if s := p.next[k]; !s.Frozen.IsZero() && p.states[k].Frozen.IsZero() {
+			freezes = append(freezes, verdict.Freeze{At: s.FrozenAt.UTC().Truncate(time.Second), Reason: k.app.String() + ": " + s.Frozen.Detail})
+		}
+	}
+	more := len(freezes) > len(p.status.Freezes)
+	p.status.Freezes = freezes
+	return more
 }
 
 // note formats the stanzas of a commit, and signs them with who wrote them.
@@ -147,8 +166,11 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 // failed sorts out what a write that did not succeed means.
 func (p *pass) failed(ctx context.Context, w Write, err error) error {
 	r := p.revert
-	if r == nil || !errors.Is(err, ErrRefused) {
+	switch {
+	case !errors.Is(err, ErrRefused):
 		return fmt.Errorf("writing verdicts: %w", err)
+	case r == nil:
+		return fmt.Errorf("writing verdicts: %w\nhint: %s", err, refusedHint)
 	}
 	p.refused[r.key]++
 	if p.refused[r.key] < maxRefusals && !errors.Is(err, ErrNoAtomic) {

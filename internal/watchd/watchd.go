@@ -19,6 +19,7 @@ package watchd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -69,6 +70,7 @@ type Daemon struct {
 	apps    []Snapshot
 	listErr error
 	sick    map[string]string // what cannot be seen, for the status
+	greeted bool              // the first pass that arrived was told of
 }
 
 // key names a watch.
@@ -97,6 +99,15 @@ func New(c Config) (*Daemon, error) {
 		arrived: map[string][]verdict.Arrival{}, memory: map[verdict.App]verdict.Memory{},
 		policy: map[string]arming.Policy{}, refused: map[key]int{}, sick: map[string]string{},
 	}, nil
+}
+
+// Unread is why the last pass did not see every Application; nil: it did. A pass
+// goes on without them, so this is no error of it.
+func (d *Daemon) Unread() error {
+	if d.listErr == nil {
+		return nil
+	}
+	return fmt.Errorf("reading the Applications: %w", d.listErr)
 }
 
 // shutdown is how long the last write may take.
