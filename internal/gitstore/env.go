@@ -47,7 +47,8 @@ func environments(from []string, hook bool) (neutral, own []string) {
 	// These would also reach the hooks of a server on this machine, so they stand
 	// here alone. A path is a path, whatever it contains; and a reflog wants a
 	// name, without which git guesses from the host.
-	neutral = append(neutral, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+	// A history is what its commits say, without info/grafts.
+	neutral = append(neutral, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0", "GIT_GRAFT_FILE=/dev/null",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_COMMITTER_NAME=nav-watchdog", "GIT_COMMITTER_EMAIL=nav-watchdog@localhost")
 	return neutral, append(own, both...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -126,6 +127,10 @@ func (r *Repo) start(ctx context.Context, c command) (*process, error) {
 	}
 	if err != nil {
 		cancel()
+		// Of a folder that is not there, the system says that git is not.
+		if _, gone := os.Stat(cmd.Dir); gone != nil {
+			err = gone
+		}
 		return nil, &Error{Args: c.args, Code: -1, Err: err}
 	}
 	context.AfterFunc(limited, p.afterCancel)

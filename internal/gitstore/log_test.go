@@ -51,6 +51,17 @@ func TestLogMalformed(t *testing.T) {
 	}
 }
 
+// Grafts do not change what is new.
+func TestLogGrafts(t *testing.T) {
+	r := navtest.Bare(t)
+	one, two := r.Put("one", nil), r.Put("two", nil)
+	check(t, os.MkdirAll(filepath.Join(r.Dir, "info"), 0o755))
+	check(t, os.WriteFile(filepath.Join(r.Dir, "info", "grafts"), []byte(two+"\n"+one+" "+two+"\n"), 0o644))
+	if got := ids(logOf(t, open(t, r), []string{two}, []string{one})); !cmp.Equal(got, []string{two}) {
+		t.Errorf("new are %v", got)
+	}
+}
+
 func TestLog(t *testing.T) {
 	r := navtest.Bare(t)
 	one := r.Put("one", nil)
