@@ -343,6 +343,9 @@ func gateDeployable(_ State, f GateFacts) (string, string) {
 	if f.Deploy.Window == Unknown {
 		open = append(open, "sync window")
 	}
+	if !l.AutoSync { // an ApplicationSet's progressive sync may do it
+		open = append(open, "progressive sync")
+	}
 	open = append(open, f.Deploy.NotAssessed...)
 	if len(open) > 0 {
 		return "", "not assessed: " + strings.Join(open, ", ")

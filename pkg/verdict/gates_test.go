@@ -289,11 +289,12 @@ func TestGatesNotAssessed(t *testing.T) {
 	s, f := failed()
 	f.Rules[0].NotAssessed = true
 	f.Deploy.Window, f.Deploy.NotAssessed = verdict.Unknown, []string{"project"}
+	f.Look.AutoSync, f.Look.OwnedBySet = false, true
 	gates := verdict.Evaluate(s, f)
 	if got := why(gates, "eligible"); got != "not assessed: who" {
 		t.Errorf("eligible says %q", got)
 	}
-	if got := why(gates, "deployable"); got != "not assessed: sync window, project" {
+	if got := why(gates, "deployable"); got != "not assessed: sync window, progressive sync, project" {
 		t.Errorf("deployable says %q", got)
 	}
 }

@@ -55,7 +55,9 @@ func (m *machine) recover() {
 	case j.Branch == "":
 		return
 	case o.Git.Branches[j.Branch] == No:
-		m.recovery(NotRecovered, Reason{"branch-rewritten", j.Branch + " no longer contains the revert"})
+		if m.direct(o) {
+			m.recovery(NotRecovered, Reason{"branch-rewritten", j.Branch + " no longer contains the revert"})
+		}
 		return
 	}
 	if t.OnBranch.IsZero() {

@@ -158,15 +158,18 @@ func (m *machine) branch(j Judgement, o Observation) bool {
 		}
 		return true
 	case on == No && !t.OnBranch.IsZero():
-		m.decide(Superseded, Reason{"branch-rewritten", j.Branch + " no longer contains the commit"})
+		if m.direct(o) {
+			m.decide(Superseded, Reason{"branch-rewritten", j.Branch + " no longer contains the commit"})
+		}
 		return true
 	case on == No:
 		t.count(&t.ReachUsed, &t.live.lastReach, o, m.in.Poll)
 		why := Reason{"not-on-" + clip(j.Branch), "the Application follows " + clip(j.Branch) + ", which does not contain the commit"}
-		if t.reachUsed() >= s.Watch.Reach {
-			m.decide(NotReached, why)
-		} else {
+		switch {
+		case t.reachUsed() < s.Watch.Reach:
 			m.wait(why)
+		case m.direct(o):
+			m.decide(NotReached, why)
 		}
 		return true
 	default:

@@ -313,6 +313,11 @@ func (r run) play(t *testing.T) result {
 func stepOnce(t *testing.T, w *world, s *verdict.State, in verdict.Input, overtook []string) verdict.Next {
 	t.Helper()
 	after, next := verdict.Step(*s, in)
+	cached := in.Seen != nil && in.TakenBack.IsZero() && s.Watch.Unsupported == "" // else no look decides
+	decided := after.Verdict != verdict.Waiting && after.Verdict != s.Verdict || after.Recovery != s.Recovery
+	if cached && !next.Needs() && decided && after.Reason.Code != "too-old" && after.RecoveryWhy.Code != "too-old" {
+		t.Errorf("a look from a cache decided %s %s (R26)", after.Verdict, after.Reason)
+	}
 	for range 3 {
 		if !next.Needs() {
 			break
