@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -160,6 +161,9 @@ func (n *Notes) combine(found []notePath) error {
 			return fmt.Errorf("the note of %s: %w", f.object, errNotesBomb)
 		}
 		n.from[f.object] = from + " " + f.blob
+		if bytes.Equal(n.m[f.object], data) { // note_tree_insert: the same is not said twice
+			continue
+		}
 		joined := joinNotes(n.m[f.object], data)
 		if len(joined) > MaxNote {
 			return &SizeError{What: "the note of " + f.object, Size: int64(len(joined)), Limit: MaxNote}

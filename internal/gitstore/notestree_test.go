@@ -89,18 +89,21 @@ func TestNotesWithTwoPaths(t *testing.T) {
 	ctx := context.Background()
 	r := navtest.Bare(t)
 	objects := commits(t, r, 151)
-	first, trapped := objects[150], objects[3]
+	first, trapped, same := objects[150], objects[3], objects[4]
 	r.Git("notes", "--ref=nav/verdicts", "add", "-m", "old", first)
 	var in bytes.Buffer
 	for _, o := range objects[:150] {
 		fmt.Fprintf(&in, "%s %s\n", first, o)
 	}
 	r.GitIn(in.Bytes(), "notes", "--ref=nav/verdicts", "copy", "--stdin")
-	importNotes(t, r, map[string]string{trapped: "new\n"}, notesRef+"^0")
+	importNotes(t, r, map[string]string{trapped: "new\n", same: "old\n"}, notesRef+"^0")
 	g := open(t, r)
 	n := agree(t, r, g)
 	if got, _ := n.Get(trapped); string(got) != "old\n\nnew\n" {
 		t.Errorf("joined = %q: the trap is not set", got)
+	}
+	if got, _ := n.Get(same); string(got) != "old\n" {
+		t.Errorf("twice the same = %q", got)
 	}
 	tip := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{trapped: []byte("only\n")}, "x", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
