@@ -13,11 +13,8 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
-// Limits on what is decoded, in bytes of JSON.
-const (
-	MaxApplication = 4 << 20
-	MaxList        = 64 << 20
-)
+// MaxApplication is how many bytes of JSON are decoded at most.
+const MaxApplication = 4 << 20
 
 // ErrNotFound says that a source of Applications was read and has none of the
 // name. It is the only error that means "there is none"; every other means
@@ -78,40 +75,6 @@ func Decode(raw []byte) (*Application, error) {
 		return nil, fmt.Errorf("reading an Application: %w", err)
 	}
 	return FromObject(fields)
-}
-
-// DecodeList reads the JSON of a list (kind List or ApplicationList, as
-// kubectl and the API server give it), in its order. Objects of other kinds
-// are passed over. An Application that cannot be read does not hide the
-// others: those are returned together with the error.
-func DecodeList(raw []byte) ([]*Application, error) {
-	if len(raw) > MaxList {
-		return nil, fmt.Errorf("reading a list of Applications: %d bytes are more than %d", len(raw), MaxList)
-	}
-	fields, err := parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("reading a list of Applications: %w", err)
-	}
-	if kind, _ := fields["kind"].(string); !IsList(kind) {
-		return nil, fmt.Errorf("reading a list of Applications: kind is %q", kind)
-	}
-	var bad error
-	items := root(fields, &bad).objects("items")
-	if bad != nil {
-		return nil, fmt.Errorf("reading a list of Applications: %w", bad)
-	}
-	var apps []*Application
-	var errs []error
-	for i := range items {
-		switch app, err := FromObject(items[i].fields); {
-		case errors.Is(err, ErrOtherKind):
-		case err != nil:
-			errs = append(errs, fmt.Errorf("item %d: %w", i, err))
-		default:
-			apps = append(apps, app)
-		}
-	}
-	return apps, errors.Join(errs...)
 }
 
 // IsList reports whether kind is that of a list which can hold Applications.

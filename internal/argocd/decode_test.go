@@ -75,9 +75,6 @@ func TestDecodeBounded(t *testing.T) {
 	if _, err := argocd.Decode(big); err == nil || !strings.Contains(err.Error(), "are more than 4194304") {
 		t.Errorf("an Application of %d bytes: %v", len(big), err)
 	}
-	if _, err := argocd.DecodeList(make([]byte, argocd.MaxList+1)); err == nil || !strings.Contains(err.Error(), "are more than") {
-		t.Errorf("a list that is too long: %v", err)
-	}
 	deep := app(`,"spec":{"source":{"repoURL":"x","helm":` + strings.Repeat(`{"a":`, 9000) + `1` + strings.Repeat(`}`, 9000) + `}}`)
 	if _, err := argocd.Decode(deep); err != nil {
 		t.Errorf("deeply nested unknown fields: %v", err)
@@ -97,39 +94,11 @@ func TestDecodeLenient(t *testing.T) {
 	}
 }
 
-func TestDecodeList(t *testing.T) {
-	item := func(name string) string { return strings.Replace(string(app(``)), `"web"`, `"`+name+`"`, 1) }
-	list := `{"apiVersion":"v1","kind":"List","items":[` + item("b") + `,{"apiVersion":"v1","kind":"ConfigMap"},` +
-		strings.Replace(item("bad"), `}}`, `},"spec":1}`, 1) + `,` + item("a") + `]}`
-	apps, err := argocd.DecodeList([]byte(list))
-	if err == nil || !strings.Contains(err.Error(), `item 2: reading Application "argocd/bad": field spec is the number 1`) {
-		t.Errorf("error %v", err)
-	}
-	var names []string
-	for _, a := range apps {
-		names = append(names, a.App().String())
-	}
-	if d := cmp.Diff([]string{"argocd/b", "argocd/a"}, names); d != "" {
-		t.Errorf("the good ones (-want +got):\n%s", d)
-	}
-	for raw, want := range map[string]string{
-		`{"kind":"Application"}`:          `kind is "Application"`,
-		`{"kind":"List","items":{}}`:      "field items is an object, want a list",
-		`{"kind":"List","items":[1]}`:     "field items[0] is the number 1, want an object",
-		`{"kind":"ApplicationList"} junk`: "after top-level value",
-	} {
-		if apps, err := argocd.DecodeList([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) || apps != nil {
-			t.Errorf("DecodeList(%s) = %v, %v, want an error with %q", raw, apps, err, want)
-		}
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	f.Add(app(``))
 	f.Add(app(`,"spec":{"source":{"repoURL":"https://h/r","path":"a"}},"status":{"sync":{"status":"Synced","comparedTo":{"source":{"repoURL":"https://h/r"}}}}`))
 	f.Add(app(`,"operation":{"sync":{"resources":[{}]}},"status":{"operationState":{"operation":{},"syncResult":{"revisions":["a","b"],"sources":[{}]}}}`))
 	f.Add(app(`,"spec":{"sourceHydrator":{"drySource":{"repoURL":"x"}}},"status":{"sync":{"status":"Synced"},"history":[{"id":1}]}`))
-	f.Add([]byte(`{"kind":"List","items":[{}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if a, err := argocd.Decode(raw); (a == nil) == (err == nil) {
 			t.Errorf("Decode: %v, %v: want either", a, err)
@@ -146,7 +115,6 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("a name that cannot be printed: %q", l.App)
 			}
 		}
-		_, _ = argocd.DecodeList(raw)
 	})
 }
 

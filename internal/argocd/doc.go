@@ -39,6 +39,6 @@
 //
 // # Limits
 //
-// An Application of more than MaxApplication bytes and a list of more than
-// MaxList are refused unread. The API server itself takes no object above 3 MB.
+// An Application of more than MaxApplication bytes is refused unread. The API
+// server itself takes no object above 3 MB.
 package argocd

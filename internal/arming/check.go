@@ -121,16 +121,6 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s: %s", f.Rule, f.Outcome, f.Message)
 }
 
-// Refused reports whether any finding refuses.
-func Refused(fs []Finding) bool {
-	for _, f := range fs {
-		if f.Outcome == Refuse {
-			return true
-		}
-	}
-	return false
-}
-
 // Check asks every rule and returns what they found, in the order of Rules.
 // An armed commit may stand if none of it refuses. A commit in shadow mode
 // asks for nothing: there are no findings.

@@ -210,7 +210,7 @@ func TestNotAssessed(t *testing.T) {
 		r := clean()
 		c.change(&r)
 		fs := Check(r, AskAll)
-		if Refused(fs) {
+		if refused(fs) {
 			t.Errorf("%s: refused: %v", c.name, fs)
 		}
 		if diff := cmp.Diff(c.want, rules(fs, NotAssessed)); diff != "" {
@@ -254,7 +254,7 @@ func TestCheckAllows(t *testing.T) {
 	} {
 		r := clean()
 		change(&r)
-		if fs := Check(r, AskAll); Refused(fs) {
+		if fs := Check(r, AskAll); refused(fs) {
 			t.Errorf("%s: refused: %v", name, fs)
 		}
 	}
@@ -264,11 +264,11 @@ func TestCheckAllows(t *testing.T) {
 func TestCheckPropose(t *testing.T) {
 	r := clean()
 	r.Mode, r.Policies = trailer.Propose, []NamedPolicy{{"now", Default()}}
-	if fs := Check(r, AskPolicy); !Refused(fs) {
+	if fs := Check(r, AskPolicy); !refused(fs) {
 		t.Errorf("propose without a policy: %v", fs)
 	}
 	r.Mode = ""
-	if fs := Check(r, AskPolicy); !Refused(fs) {
+	if fs := Check(r, AskPolicy); !refused(fs) {
 		t.Errorf("a mode that nobody filled in: %v", fs)
 	}
 }
@@ -282,8 +282,8 @@ func TestAskPolicy(t *testing.T) {
 		c.change(&r)
 		r.Facts = nil
 		fs := Check(r, AskPolicy)
-		if want := slices.Contains(policyRules, c.rule); Refused(fs) != want {
-			t.Errorf("%s: refused %v, want %v: %v", c.name, Refused(fs), want, fs)
+		if want := slices.Contains(policyRules, c.rule); refused(fs) != want {
+			t.Errorf("%s: refused %v, want %v: %v", c.name, refused(fs), want, fs)
 		}
 		for _, f := range fs {
 			if !slices.Contains(policyRules, f.Rule) {
@@ -315,4 +315,9 @@ func TestCheckOrder(t *testing.T) {
 	if diff := cmp.Diff(sorted, got); diff != "" || len(got) < 12 {
 		t.Errorf("order (-want +got):\n%s\n%q", diff, got)
 	}
+}
+
+// refused reports whether any finding refuses.
+func refused(fs []Finding) bool {
+	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Outcome == Refuse })
 }

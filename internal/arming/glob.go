@@ -138,14 +138,10 @@ func parsePath(pattern string) pathPattern {
 	return p
 }
 
+// match reports whether a path from the root, in its segments, matches. What is
+// no pattern matches every path.
 func (p pathPattern) match(path []string) bool {
 	return p.bad || matchSegments(p.segments, path)
-}
-
-// MatchPath reports whether a pattern for paths matches a slash path from the
-// root of the repository. What is no pattern matches every path.
-func MatchPath(pattern, path string) bool {
-	return parsePath(pattern).match(strings.Split(path, "/"))
 }
 
 func matchSegments(pattern, name []string) bool {

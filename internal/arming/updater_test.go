@@ -32,7 +32,7 @@ func TestWriteBackTargets(t *testing.T) {
 		r.Paths = []string{c.path}
 		r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: "git", Said: true, Target: c.target}
 		fs := Check(r, AskAll)
-		if Refused(fs) != c.refused {
+		if refused(fs) != c.refused {
 			t.Errorf("target %q, commit changes %q: %v", c.target, c.path, fs)
 		}
 		if !c.refused && (fs[0].Rule != RuleImageUpdater || fs[0].Outcome != Noted) {
@@ -44,7 +44,7 @@ func TestWriteBackTargets(t *testing.T) {
 	r.Facts.Sources = []verdict.Source{{RepoURL: ourURL, Path: "."}}
 	r.Paths = []string{".argocd-source-web.yaml"}
 	r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: "git", Said: true}
-	if fs := Check(r, AskAll); !Refused(fs) {
+	if fs := Check(r, AskAll); !refused(fs) {
 		t.Errorf("source at the root: %v", fs)
 	}
 }

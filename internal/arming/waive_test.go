@@ -19,8 +19,8 @@ func TestAccept(t *testing.T) {
 			p.Arm.Accept = []Accept{{Rule: c.rule, Apps: []string{"w*"}, Reason: "we know"}}
 		})(&r)
 		fs := Check(r, AskAll)
-		if Refused(fs) == waivable {
-			t.Errorf("%s: refused %v although waivable is %v: %v", c.name, Refused(fs), waivable, fs)
+		if refused(fs) == waivable {
+			t.Errorf("%s: refused %v although waivable is %v: %v", c.name, refused(fs), waivable, fs)
 		}
 		if !waivable {
 			continue
@@ -33,13 +33,13 @@ func TestAccept(t *testing.T) {
 
 		// Both policies must accept, and for this app.
 		r.Policies[0].Arm.Accept = nil
-		if !Refused(Check(r, AskAll)) {
+		if !refused(Check(r, AskAll)) {
 			t.Errorf("%s: accepted by one of two policies", c.name)
 		}
 		everyPolicy(func(p *Policy) {
 			p.Arm.Accept = []Accept{{Rule: c.rule, Apps: []string{"api"}, Reason: "we know"}}
 		})(&r)
-		if !Refused(Check(r, AskAll)) {
+		if !refused(Check(r, AskAll)) {
 			t.Errorf("%s: accepted for another app", c.name)
 		}
 	}
@@ -51,14 +51,14 @@ func TestAcceptDeletesNothing(t *testing.T) {
 	conditional := Accept{Rule: RulePrune, Apps: []string{"*"}, Reason: "only images", When: WhenDeletesNothing}
 	everyPolicy(func(p *Policy) { p.Arm.Accept = []Accept{conditional} })(&r)
 	fs := Check(r, AskAll)
-	if !Refused(fs) || !strings.Contains(fs[0].Message, "when it deletes nothing, which is not assessed yet") {
+	if !refused(fs) || !strings.Contains(fs[0].Message, "when it deletes nothing, which is not assessed yet") {
 		t.Errorf("prune accepted conditionally: %v", fs)
 	}
 	// An unconditional accept beside it counts.
 	everyPolicy(func(p *Policy) {
 		p.Arm.Accept = []Accept{conditional, {Rule: RulePrune, Apps: []string{"web"}, Reason: "stateless"}}
 	})(&r)
-	if fs := Check(r, AskAll); Refused(fs) || fs[0].Reason != "stateless" {
+	if fs := Check(r, AskAll); refused(fs) || fs[0].Reason != "stateless" {
 		t.Errorf("prune accepted without a condition: %v", fs)
 	}
 }
