@@ -32,8 +32,13 @@ func Format(msg []byte, ts ...Trailer) []byte {
 		return out
 	}
 	// An old "Conflicts:" paragraph higher up can make git skip lines at the end
-	// that it no longer skips below a trailer: then go below those, too.
-	out, _ := insert(msg, cutAt(b, string(comment)), "\n", lines.String())
+	// that it no longer skips below a trailer: then go below those, too. A cut line
+	// at the very end is none until its line feed follows: stay above it.
+	at := cutAt(b, string(comment))
+	if last := lastLine(b); last >= 0 && string(b[last:])+"\n" == string(comment)+" "+cut {
+		at = last
+	}
+	out, _ := insert(msg, at, "\n", lines.String())
 	return out
 }
 
