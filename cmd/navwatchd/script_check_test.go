@@ -179,6 +179,10 @@ func simCommand(s *script, args []string) error {
 			return nil
 		case "reads":
 			sim.RefuseReads(a == "refused")
+			s.sim.partial = nil
+			if a == "partial" {
+				s.sim.partial = errors.New("one namespace may not be read")
+			}
 			return nil
 		case "operation-error":
 			return sim.OperationError(a, b)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -57,6 +58,9 @@ type simReader struct {
 	mu     sync.Mutex
 	sim    *argosim.Sim
 	passed []argocd.Delivery
+	// partial is why a list is not whole, as of one namespace that may not be
+	// read; a single Application still can be.
+	partial error
 }
 
 // delivered is the simulator's OnChange.
@@ -84,6 +88,11 @@ func (r *simReader) Between() []argocd.Delivery {
 func (r *simReader) List(context.Context, time.Time) ([]*argocd.Application, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	list, err := r.list()
+	return list, errors.Join(err, r.partial)
+}
+
+func (r *simReader) list() ([]*argocd.Application, error) {
 	objects, err := r.sim.List()
 	if err != nil {
 		return nil, err
@@ -99,8 +108,10 @@ func (r *simReader) List(context.Context, time.Time) ([]*argocd.Application, err
 	return out, nil
 }
 
-func (r *simReader) Get(ctx context.Context, app verdict.App, now time.Time) (*argocd.Application, error) {
-	list, err := r.List(ctx, now)
+func (r *simReader) Get(_ context.Context, app verdict.App, _ time.Time) (*argocd.Application, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list, err := r.list()
 	if err != nil {
 		return nil, err
 	}
