@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -142,7 +143,18 @@ func split(err error) (text string, advice []string) {
 			kept = append(kept, line)
 		}
 	}
-	return strings.Join(kept, "\n"), advice
+	return strings.Join(kept, "\n"), distinct(advice)
+}
+
+// distinct drops what was said before: of ten unknown keys each has the same hint.
+func distinct(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // hints collects every hint of the chain, outermost first.

@@ -63,6 +63,10 @@ func TestReport(t *testing.T) {
 			Hint(errors.New("x:1:2: bad\nhint: mend\nx:3:4: worse\nhint: mend it, too"), "outer"),
 			"nav: error: x:1:2: bad\nx:3:4: worse\nhint: outer\nhint: mend\nhint: mend it, too\n",
 		},
+		"the same hint twice": {
+			errors.New("x:1:2: bad\nhint: mend\nx:3:4: worse\nhint: mend"),
+			"nav: error: x:1:2: bad\nx:3:4: worse\nhint: mend\n",
+		},
 		"escapes": {errors.New("bad \x1b[31mred"), "nav: error: bad \\x1b[31mred\n"},
 	}
 	for name, tt := range tests {

@@ -53,10 +53,10 @@ func (d *Daemon) Pass(ctx context.Context) error {
 	return nil
 }
 
-// greet tells once that everything could be read and written, and how much it
-// was: whoever starts a daemon wants to see that it sees.
+// greet tells once, after the first pass that saw everything, how much it was:
+// whoever starts a daemon wants to see that it sees.
 func (d *Daemon) greet() {
-	if d.greeted {
+	if d.greeted || d.listErr != nil {
 		return
 	}
 	d.greeted = true
