@@ -116,7 +116,7 @@ func (d *Daemon) adoptNote(commit string, note []byte, first bool) {
 			delete(d.states, k)
 		}
 	}
-	states, err := verdict.ParseNote(note)
+	states, err := verdict.Fold(commit, note)
 	if err != nil {
 		d.broken[commit] = err
 		d.complain("verdicts "+commit, err)
@@ -126,7 +126,6 @@ func (d *Daemon) adoptNote(commit string, note []byte, first bool) {
 		d.notAlone(commit)
 	}
 	for _, s := range states {
-		s.Watch.Commit = commit
 		k := key{commit, s.Watch.App}
 		s = d.status.restore(k, s)
 		if o, ours := own[k]; ours {

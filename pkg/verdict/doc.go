@@ -14,9 +14,9 @@
 // for the health to be stable, and decides. [Conclude] asks the gates whether a
 // FAIL may be reverted. [Memory] keeps how an Application stood before.
 //
-// The state of a watch is its stanza in a note: [FormatNote] writes it,
-// [ParseNote] reads it, and what is read is stepped on as if nothing had
-// happened, but that `stable` begins anew (R25). docs/notes.md is the format.
+// The state of a watch is its stanza in a note: [FormatNote] writes it, [Fold]
+// reads it, and what is read is stepped on as if nothing had happened, but that
+// `stable` begins anew (R25). docs/notes.md is the format.
 //
 // # Duties of the caller
 //
@@ -50,9 +50,8 @@
 //  9. Call a person where [Next.Person] says why. This may be lost: the note
 //     says it, too.
 //
-// At the start, read every note with ParseNote and set Watch.Commit from the
-// object that the note stands on; one that cannot be read is reported, left as it
-// is, and holds every revert, since it may hold one that counts for [Circuit].
+// At the start, read every note with Fold, the commit being the object that the
+// note stands on; one that cannot be read is reported, left as it is, and holds every revert, since it may hold one that counts for [Circuit].
 // There is nothing else to restore; a heartbeat that knows of more observed time
 // may raise Track.ReachUsed and Track.DeadlineUsed.
 //

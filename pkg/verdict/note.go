@@ -53,11 +53,23 @@ func (s State) format(b *bytes.Buffer) {
 	}
 }
 
+// Fold makes the states of a commit again from its note, after a restart or
+// when another watcher wrote it (design, section 5). They are stepped on as if
+// nothing had happened, but that `stable` begins anew (R25). The error is that
+// of ParseNote.
+func Fold(commit string, note []byte) ([]State, error) {
+	states, err := ParseNote(note)
+	for i := range states {
+		states[i].Watch.Commit = commit
+	}
+	return states, err
+}
+
 // ParseNote reads the stanzas of a note of `verdicts`. It never skips a line:
 // the first line that it cannot read is a *LineError, and no stanza comes back.
 // There is one way to write a stanza: what is not as FormatNote writes it, but
 // for the words of a headline, is an error, so that nothing in a note is passed
-// over. The commit is not in the note: the caller sets Watch.Commit.
+// over. The commit is not in the note: [Fold] takes it from the caller.
 func ParseNote(note []byte) ([]State, error) {
 	if len(note) > maxNote {
 		return nil, fmt.Errorf("note has %d bytes, more than %d", len(note), maxNote)

@@ -341,11 +341,10 @@ func stepOnce(t *testing.T, w *world, s *verdict.State, in verdict.Input, overto
 func reopen(t *testing.T, s verdict.State) verdict.State {
 	t.Helper()
 	note := verdict.FormatNote([]verdict.State{s})
-	got, err := verdict.ParseNote(note)
+	got, err := verdict.Fold(s.Watch.Commit, note)
 	if err != nil {
 		t.Fatalf("a note that was just written cannot be read: %v\n%s", err, note)
 	}
-	got[0].Watch.Commit = s.Watch.Commit
 	return got[0]
 }
 
