@@ -51,9 +51,10 @@
 //     says it, too.
 //
 // At the start, read every note with Fold, the commit being the object that the
-// note stands on; one that cannot be read is reported, left as it is, and holds every revert, since it may hold one that counts for [Circuit].
-// There is nothing else to restore; a heartbeat that knows of more observed time
-// may raise Track.ReachUsed and Track.DeadlineUsed.
+// note stands on; one that cannot be read is reported, left as it is, and holds
+// every revert, since it may hold one that counts for [Circuit]. There is nothing
+// else to restore; a heartbeat that knows of more observed time may raise
+// Track.ReachUsed and Track.DeadlineUsed.
 //
 // # Guarantees
 //
