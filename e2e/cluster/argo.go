@@ -58,7 +58,7 @@ func (c *Cluster) argoParts(ctx context.Context) error {
 	}
 	args := append([]string{"--kubeconfig", c.Kubeconfig, "--namespace", Namespace, "--redis", redis, "--repo-server", repo,
 		"--repo-server-plaintext", "--metrics-port", c.port(7), "--app-resync", "15", "--app-resync-jitter", "0",
-		"--self-heal-timeout-seconds", "5"}, c.o.ControllerArgs...)
+		"--self-heal-timeout-seconds", "5", "--repo-error-grace-period-seconds", "15"}, c.o.ControllerArgs...)
 	if err := c.add(Controller, "argocd-application-controller", args...); err != nil {
 		return err
 	}

@@ -180,6 +180,20 @@ func specEdited(s *scene, after int) {
 	s.sleep(over)
 }
 
+// pulled lets the Pods of a Deployment run, as if their image could be pulled.
+func (s *scene) pulled(app string) {
+	if s.err != nil {
+		return
+	}
+	pods, err := s.c.Kube.CoreV1().Pods(s.ns).List(s.ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if !s.do(err) {
+		return
+	}
+	for _, p := range pods.Items {
+		s.patch("v1", "Pod", p.Name, "spec: {containers: [{name: main, image: \"registry.example/web:2\"}]}")
+	}
+}
+
 // repull replaces the images of the Pods of a Job, as if they could be pulled.
 func (s *scene) repull(job string) {
 	if s.err != nil {
@@ -232,6 +246,21 @@ func outages() []scenario {
 		{name: "repo-server-away", apart: true, play: without(cluster.RepoServer, -1, 60)},
 		{name: "repo-server-away-later", apart: true, play: without(cluster.RepoServer, 6, 60)},
 		{name: "redis-away", apart: true, play: without(cluster.Redis, 6, 10)},
+		{name: "good-while-repo-server-away", apart: true, play: func(s *scene) {
+			s.first(base())
+			s.start()
+			s.watched("web: version 2, slow to start", files{"app/web.yaml": slow(web("does-not-exist"))})
+			s.sleep(20)
+			s.note("%s stops", cluster.RepoServer)
+			s.c.StopPart(cluster.RepoServer)
+			s.sleep(2)
+			s.note("the image can be pulled now")
+			s.pulled("web")
+			s.sleep(55)
+			s.note("%s is back", cluster.RepoServer)
+			s.do(s.c.StartPart(cluster.RepoServer))
+			s.sleep(45)
+		}},
 		{name: "controller-restarts", apart: true, play: without(cluster.Controller, 6, 8)},
 	}
 }
