@@ -186,11 +186,11 @@ func openCluster(ctx context.Context, set config.Daemon) (watchd.Cluster, error)
 		return nil, exit.Misused(fmt.Errorf("opening the cluster: %w", err))
 	}
 	r.Start(ctx)
-	// Once is not told later what it did not see at first; what stays unread
-	// is reported by every List.
+	// Once is not told later what it did not see at first. A list that fails is
+	// reported by List, and tried again meanwhile.
 	first, cancel := context.WithTimeout(ctx, firstList)
 	defer cancel()
-	for !r.Synced() {
+	for !r.Synced() && !slices.ContainsFunc(r.States(), func(s kube.State) bool { return s.Err != nil }) {
 		select {
 		case <-r.Changed():
 		case <-first.Done():
