@@ -37,8 +37,14 @@ type Error struct {
 
 func (e *Error) Error() string {
 	text := fmt.Sprintf("git %s: %v", e.subcommand(), e.Err)
-	if e.Stderr != "" {
-		text += ": " + strings.ReplaceAll(strings.TrimSpace(e.Stderr), "\n", "; ")
+	var said []string
+	for line := range strings.Lines(e.Stderr) {
+		if line = strings.TrimSpace(line); line != "" { // git pads what a server says
+			said = append(said, line)
+		}
+	}
+	if len(said) > 0 {
+		text += ": " + strings.Join(said, "; ")
 	}
 	return text
 }
