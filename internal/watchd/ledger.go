@@ -154,19 +154,22 @@ func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
 	if p, known := d.policy[commit]; known {
 		return p
 	}
+	heard := d.heard
+	if commit != d.view.Branches[d.view.Default] { // only the one that stands now can be mended
+		heard = func(string, error) {}
+	}
 	data, there, err := d.cfg.Git.Policy(ctx, commit)
 	if err != nil {
-		d.complain(policyFile, err)
+		heard(policyFile, err)
 		return arming.Default() // a symbolic link, a submodule, too large
 	}
-	delete(d.sick, policyFile)
 	p := arming.Default()
 	if there {
 		if p, err = d.cfg.ParsePolicy(data, policyFile); err != nil {
-			d.complain(policyFile, err)
 			p = arming.Default()
 		}
 	}
+	heard(policyFile, err)
 	if len(d.policy) > maxPolicies {
 		d.policy = map[string]arming.Policy{}
 	}
