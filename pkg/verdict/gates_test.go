@@ -197,6 +197,7 @@ var gateCases = []struct {
 	{"deployable", "an operation runs", func(_ *state, f *facts) {
 		f.Look.Operation.Requested, f.Look.Operation.Phase = true, verdict.PhaseRunning
 	}, "runs"},
+	{"deployable", "an operation runs that nobody asked for any more", func(_ *state, f *facts) { f.Look.Operation.Phase = verdict.PhaseRunning }, "runs"},
 	{"deployable", "an operation is requested", func(_ *state, f *facts) { f.Look.Operation.Requested = true }, "runs"},
 	{"deployable", "an operation is terminating", func(_ *state, f *facts) { f.Look.Operation.Phase = verdict.PhaseTerminating }, "runs"},
 	{"deployable", "retries without limit", func(_ *state, f *facts) { retried(f, -1) }, "without limit"},

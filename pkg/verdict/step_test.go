@@ -194,6 +194,11 @@ var scenarios = []struct {
 		0   OutOfSync@new
 		400 op:run@new
 		410 op:succeed Synced@new Degraded`, want: "FAIL@580 deadline health=Degraded"},
+	{name: "R6: reached late in another Application of the name", script: `
+		-60 Synced@old
+		0   OutOfSync@new
+		400 uid:u2 op:run@new
+		410 op:succeed Synced@new`, want: "NOT_REACHED@300 not-attempted"},
 
 	// What speaks against a verdict.
 	{name: "R6: deleted", script: deploy + `60 deleting`, want: "INCONCLUSIVE@60 app-deleted"},
