@@ -41,11 +41,11 @@ func (s store) IDs(ctx context.Context, names []string) (map[string]string, erro
 }
 
 func (s store) Note(ctx context.Context, ref, object string) ([]byte, bool, error) {
-	notes, err := s.Notes(ctx, ref)
+	notes, err := s.NotesOf(ctx, ref, []string{object})
 	if err != nil {
 		return nil, false, err
 	}
-	data, there := notes.Get(object)
+	data, there := notes[object]
 	return data, there, nil
 }
 

@@ -38,7 +38,6 @@ type drillRepo struct {
 	environ []string
 	clock   *drill.Clock
 	server  *gitstore.Repo
-	notes   *gitstore.Notes
 }
 
 func newDrillRepo(ctx context.Context, dir string, e env, clock *drill.Clock) (*drillRepo, error) {
@@ -182,16 +181,11 @@ func (r *drillRepo) Tip(ctx context.Context) (drill.Tip, error) {
 
 // Verdicts reads the note of a commit as the server has it.
 func (r *drillRepo) Verdicts(ctx context.Context, commit string) ([]verdict.State, error) {
-	n, _, err := r.server.NotesSince(ctx, r.notes, verdictsRef)
-	if err != nil {
+	notes, err := r.server.NotesOf(ctx, verdictsRef, []string{commit})
+	if err != nil || notes[commit] == nil {
 		return nil, err
 	}
-	r.notes = n
-	note, there := n.Get(commit)
-	if !there {
-		return nil, nil
-	}
-	return verdict.ParseNote(note)
+	return verdict.ParseNote(notes[commit])
 }
 
 // Log is what git prints, on the server.

@@ -12,22 +12,28 @@ import (
 // Limits of a notes ref: people may push to some of them.
 const (
 	MaxNote  = 1 << 20   // bytes of one note
-	maxNotes = 256 << 20 // bytes of all notes of a ref
+	maxNotes = 256 << 20 // bytes of all notes of a ref that are held at once
+	maxRead  = 4 << 30   // bytes of all notes of a ref that are handed over one by one
 	maxPaths = 1 << 20   // paths in a notes tree, folders counted
 	maxParts = 1 << 10   // paths of one object
 )
 
-// Notes is a notes ref as it was read at one moment.
-type Notes struct {
+// NotesTree is where the notes of a ref are, as it was read at one moment: what
+// WriteNotes builds on. It holds no note.
+type NotesTree struct {
 	Ref string
 	Tip string // its commit; "" while there is no such ref
 
 	read  string                 // Tip as it was read: what WriteNotes builds on
 	tree  string                 // of Tip
-	m     map[string][]byte      // object -> content
-	from  map[string]string      // object -> ids of the blobs that make it up
-	trees map[string][]treeEntry // for NotesSince
-	blobs map[string][]byte      // for NotesSince
+	trees map[string][]treeEntry // folders by id; some may be of older trees
+	full  int                    // how many there were when all were in use
+}
+
+// Notes is a notes ref with all its notes.
+type Notes struct {
+	NotesTree
+	m map[string][]byte // object -> content
 }
 
 // Get gives the note of an object, by full id. Do not write into it.
@@ -45,45 +51,97 @@ func (n *Notes) Len() int { return len(n.m) }
 // Notes reads all notes of a ref, given by its full name: two processes. A ref
 // that does not exist has no notes.
 func (r *Repo) Notes(ctx context.Context, ref string) (*Notes, error) {
-	n, _, err := r.NotesSince(ctx, nil, ref)
-	return n, err
+	n := &Notes{m: map[string][]byte{}}
+	total := int64(0)
+	at, err := r.NotesSince(ctx, nil, ref, func(object string, note []byte) error {
+		if total += int64(len(note)); total > maxNotes {
+			return fmt.Errorf("reading notes of %q: %w", ref, &SizeError{What: "the notes ref", Size: total, Limit: maxNotes})
+		}
+		n.m[object] = note
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.NotesTree = *at
+	return n, nil
 }
 
-// NotesSince reads the notes of a ref anew and says which objects have got,
-// lost or changed their note since old was read (sorted; all of them when old
-// is nil or of another ref). Only what differs is read.
-func (r *Repo) NotesSince(ctx context.Context, old *Notes, ref string) (n *Notes, changed []string, err error) {
+// NotesSince reads a ref anew and hands over the note of each object that has
+// got, lost (nil) or changed its note since old was read; all of them when old is
+// nil or of another ref. Only what differs is read, and nothing is kept but the
+// folders. An error of fn ends it and is returned as it is. Old is not to be
+// read by others meanwhile.
+func (r *Repo) NotesSince(ctx context.Context, old *NotesTree, ref string, fn func(object string, note []byte) error) (*NotesTree, error) {
 	if old == nil || old.Ref != ref {
-		old = &Notes{}
+		old = &NotesTree{}
 	}
 	tip, err := r.notesTip(ctx, ref)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
 	}
 	if tip == old.read && old.Ref == ref {
-		return old, nil, nil
+		return old, nil
 	}
-	n = &Notes{
-		Ref: ref, Tip: tip, read: tip, m: map[string][]byte{}, from: map[string]string{},
-		trees: map[string][]treeEntry{}, blobs: map[string][]byte{},
+	if tip == "" && old.tree == "" {
+		return &NotesTree{Ref: ref}, nil
 	}
-	if tip != "" {
-		if err := r.readNotes(ctx, n, old); err != nil {
-			return nil, nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	b, err := r.openBatch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	}
+	n := &NotesTree{Ref: ref, Tip: tip, read: tip}
+	var fnErr error
+	err = b.close(n.load(b, old, func(object string, note []byte) error {
+		fnErr = fn(object, note)
+		return fnErr
+	}))
+	switch {
+	case fnErr != nil:
+		return nil, fnErr
+	case err != nil:
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	}
+	return n, nil
+}
+
+// NotesOf reads the notes of some objects, as the ref is now. Only the folders on
+// their ways are read: two processes, however many notes there are. What has no
+// note is not in the map.
+func (r *Repo) NotesOf(ctx context.Context, ref string, objects []string) (map[string][]byte, error) {
+	tip, err := r.notesTip(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	}
+	out := map[string][]byte{}
+	if tip == "" || len(objects) == 0 {
+		return out, nil
+	}
+	b, err := r.openBatch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	}
+	read := func() error {
+		root, err := b.commitTree(tip)
+		if err != nil {
+			return err
 		}
-	}
-	for object, from := range n.from {
-		if old.from[object] != from {
-			changed = append(changed, object)
+		t := &trees{batch: b, known: map[string][]treeEntry{}}
+		for _, o := range objects {
+			note, there, err := t.note(root, o)
+			if err != nil {
+				return err
+			}
+			if there {
+				out[o] = note
+			}
 		}
+		return nil
 	}
-	for object := range old.from {
-		if _, still := n.from[object]; !still {
-			changed = append(changed, object)
-		}
+	if err := b.close(read()); err != nil {
+		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
 	}
-	slices.Sort(changed)
-	return n, changed, nil
+	return out, nil
 }
 
 // notesTip asks for exactly this ref. To cat-file and log a missing
@@ -99,80 +157,85 @@ func (r *Repo) notesTip(ctx context.Context, ref string) (string, error) {
 	return refs[ref], nil
 }
 
-func (r *Repo) readNotes(ctx context.Context, n, old *Notes) error {
-	b, err := r.openBatch(ctx)
-	if err != nil {
-		return err
-	}
-	return b.close(n.load(b, old))
-}
-
-func (n *Notes) load(b *batch, old *Notes) error {
+// load finds what differs and hands it over.
+func (n *NotesTree) load(b *batch, old *NotesTree, fn func(string, []byte) error) error {
 	var err error
-	if n.tree, err = b.commitTree(n.Tip); err != nil {
-		return err
+	if n.Tip != "" {
+		if n.tree, err = b.commitTree(n.Tip); err != nil {
+			return err
+		}
 	}
-	t := &trees{batch: b, known: maps.Clone(old.trees)}
+	t := &trees{batch: b, known: old.trees}
 	if t.known == nil {
 		t.known = map[string][]treeEntry{}
 	}
-	w := walk{trees: t, used: n.trees}
-	if err := w.run(n.tree); err != nil {
-		return err
-	}
-	var want []string
-	for _, f := range w.found {
-		if data, ok := old.blobs[f.blob]; ok {
-			n.blobs[f.blob] = data
-		} else if _, asked := n.blobs[f.blob]; !asked {
-			n.blobs[f.blob] = nil
-			want = append(want, f.blob)
-		}
-	}
-	total := int64(0)
-	err = b.each(want, MaxNote, func(i int, o object) error {
-		if o.kind != "blob" {
-			return fmt.Errorf("the blob %s of a note is missing or no blob (%q)", want[i], o.kind)
-		}
-		if total += o.size; total > maxNotes {
-			return &SizeError{What: "the notes ref", Size: total, Limit: maxNotes}
-		}
-		n.blobs[want[i]] = o.data
-		return nil
-	})
+	everything := old.tree == "" || len(t.known) > 2*old.full+maxLookups // or what no tree has any more would pile up
+	changed, all, err := t.changed(old.tree, n.tree, everything)
 	if err != nil {
 		return err
 	}
-	return n.combine(w.found)
+	n.trees, n.full = t.known, old.full
+	if all != nil {
+		n.trees, n.full = all, len(all)
+	}
+	return b.notes(changed, fn)
 }
 
-// combine joins the blobs of an object that has several paths, as git does
-// while it loads the tree (notes.c, combine_notes_concatenate).
-func (n *Notes) combine(found []notePath) error {
-	total := int64(0)
+// notes reads the notes of objects and hands them over; one without a blob has
+// none any more.
+func (b *batch) notes(found []noteBlobs, fn func(string, []byte) error) error {
+	var want []string
 	for _, f := range found {
-		data := n.blobs[f.blob]
-		from, again := n.from[f.object]
-		if !again {
-			n.m[f.object], n.from[f.object] = data, f.blob
-			continue
-		}
-		if len(from) > maxParts*len(f.blob) {
-			return fmt.Errorf("the note of %s: %w", f.object, errNotesBomb)
-		}
-		n.from[f.object] = from + " " + f.blob
-		if bytes.Equal(n.m[f.object], data) { // note_tree_insert: the same is not said twice
-			continue
-		}
-		joined := joinNotes(n.m[f.object], data)
-		if len(joined) > MaxNote {
-			return &SizeError{What: "the note of " + f.object, Size: int64(len(joined)), Limit: MaxNote}
-		}
-		if total += int64(len(joined)); total > maxNotes {
-			return &SizeError{What: "the notes ref", Size: total, Limit: maxNotes}
-		}
-		n.m[f.object] = joined
+		want = append(want, f.blobs...)
 	}
+	at, part, total := 0, 0, int64(0)
+	var join joining
+	next := func() error { // hands over every object up to the next that has blobs to come
+		for at < len(found) && part == len(found[at].blobs) {
+			if err := fn(found[at].object, join.note); err != nil {
+				return err
+			}
+			at, part, join = at+1, 0, joining{}
+		}
+		return nil
+	}
+	if err := next(); err != nil {
+		return err
+	}
+	return b.each(want, MaxNote, func(i int, o object) error {
+		if o.kind != "blob" {
+			return fmt.Errorf("the blob %s of a note is missing or no blob (%q)", want[i], o.kind)
+		}
+		if total += o.size; total > maxRead {
+			return &SizeError{What: "the notes ref", Size: total, Limit: maxRead}
+		}
+		if err := join.add(found[at].object, o.data); err != nil {
+			return err
+		}
+		part++
+		return next()
+	})
+}
+
+// joining makes one note of the blobs of an object that has several paths, as
+// git does while it loads the tree (notes.c, combine_notes_concatenate).
+type joining struct {
+	note  []byte
+	begun bool
+}
+
+func (j *joining) add(object string, data []byte) error {
+	if !j.begun {
+		j.note, j.begun = data, true
+		return nil
+	}
+	if bytes.Equal(j.note, data) { // note_tree_insert: the same is not said twice
+		return nil
+	}
+	if len(j.note)+len(data) > MaxNote {
+		return &SizeError{What: "the note of " + object, Size: int64(len(j.note) + len(data)), Limit: MaxNote}
+	}
+	j.note = joinNotes(j.note, data)
 	return nil
 }
 

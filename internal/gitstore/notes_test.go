@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,7 +107,7 @@ func TestNotesOfNoRef(t *testing.T) {
 	if _, ok := n.Get(id); ok {
 		t.Error("a note from nowhere")
 	}
-	tip := must[string](t)(g.WriteNotes(ctx, n, nil, "x", who()))
+	tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, nil, "x", who()))
 	if tip != "" {
 		t.Errorf("no edits made the commit %s", tip)
 	}
@@ -126,7 +127,7 @@ func TestNotesRoundTrip(t *testing.T) {
 	g := open(t, r)
 	n := agree(t, r, g)
 	edits := map[string][]byte{two: []byte("by us\n"), one: []byte("changed\n"), object(1): []byte("of nothing")}
-	tip := must[string](t)(g.WriteNotes(ctx, n, edits, "nav: two", who()))
+	tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, edits, "nav: two", who()))
 	if got := r.Git("rev-parse", notesRef); got != n.Tip {
 		t.Errorf("the ref moved to %s", got)
 	}
@@ -145,15 +146,15 @@ func TestNotesRoundTrip(t *testing.T) {
 	r.Git("notes", "--ref=nav/verdicts", "append", "-m", "and git", two)
 	r.Git("notes", "--ref=nav/verdicts", "copy", "-f", two, one)
 	n = agree(t, r, g)
-	tip = must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{one: nil, two: {}, object(2): nil}, "gone", who()))
+	tip = must[string](t)(g.WriteNotes(ctx, &n.NotesTree, map[string][]byte{one: nil, two: {}, object(2): nil}, "gone", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 	if n = agree(t, r, g); n.Len() != 1 {
 		t.Errorf("left: %v", n.Objects())
 	}
-	if same := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{object(1): []byte("of nothing"), one: nil}, "same", who())); same != n.Tip {
+	if same := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, map[string][]byte{object(1): []byte("of nothing"), one: nil}, "same", who())); same != n.Tip {
 		t.Errorf("nothing changed, but the tip is %s", same)
 	}
-	tip = must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{object(1): nil}, "last", who()))
+	tip = must[string](t)(g.WriteNotes(ctx, &n.NotesTree, map[string][]byte{object(1): nil}, "last", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 	if n = agree(t, r, g); n.Len() != 0 || n.Tip == "" {
 		t.Errorf("left: %v at %q", n.Objects(), n.Tip)
@@ -167,7 +168,7 @@ func TestNotesNeedTheirBase(t *testing.T) {
 	r := navtest.Bare(t)
 	id := r.Put("one", nil)
 	g := open(t, r)
-	for _, base := range []*gitstore.Notes{{Ref: notesRef, Tip: id}, {Tip: object(1)}} {
+	for _, base := range []*gitstore.NotesTree{{Ref: notesRef, Tip: id}, {Tip: object(1)}} {
 		if _, err := g.WriteNotes(context.Background(), base, map[string][]byte{id: []byte("x")}, "x", who()); err == nil {
 			t.Error("a tip that nobody read was taken")
 		}
@@ -185,16 +186,16 @@ func TestNotesBounds(t *testing.T) {
 	}
 	empty := must[*gitstore.Notes](t)(g.Notes(ctx, "refs/notes/other"))
 	big := map[string][]byte{object(1): make([]byte, gitstore.MaxNote+1)}
-	if _, err := g.WriteNotes(ctx, empty, big, "x", who()); !errors.As(err, &size) {
+	if _, err := g.WriteNotes(ctx, &empty.NotesTree, big, "x", who()); !errors.As(err, &size) {
 		t.Errorf("writing: %v", err)
 	}
 	for _, bad := range []string{"", "main", strings.ToUpper(object(1)), object(1)[:39], object(1) + "/x"} {
-		if _, err := g.WriteNotes(ctx, empty, map[string][]byte{bad: []byte("x")}, "x", who()); err == nil {
+		if _, err := g.WriteNotes(ctx, &empty.NotesTree, map[string][]byte{bad: []byte("x")}, "x", who()); err == nil {
 			t.Errorf("object %q was taken", bad)
 		}
 	}
 	for _, bad := range []gitstore.Identity{{}, {Name: "x\ny", Email: "e", When: navtest.Start()}, {Name: "x", Email: "<e>", When: navtest.Start()}, {Name: "x", Email: "e"}} {
-		if _, err := g.WriteNotes(ctx, empty, map[string][]byte{object(1): []byte("x")}, "x", bad); err == nil {
+		if _, err := g.WriteNotes(ctx, &empty.NotesTree, map[string][]byte{object(1): []byte("x")}, "x", bad); err == nil {
 			t.Errorf("identity %+v was taken", bad)
 		}
 	}
@@ -208,8 +209,24 @@ func TestNotesBounds(t *testing.T) {
 	}
 }
 
+// since reads what changed, by object; "-" is a note that is gone.
+func since(t testing.TB, g *gitstore.Repo, old *gitstore.NotesTree) (*gitstore.NotesTree, map[string]string) {
+	t.Helper()
+	changed := map[string]string{}
+	n, err := g.NotesSince(context.Background(), old, notesRef, func(object string, note []byte) error {
+		if _, twice := changed[object]; twice {
+			t.Errorf("%s was handed over twice", object)
+		}
+		if changed[object] = string(note); note == nil {
+			changed[object] = "-"
+		}
+		return nil
+	})
+	check(t, err)
+	return n, changed
+}
+
 func TestNotesSince(t *testing.T) {
-	ctx := context.Background()
 	r := navtest.Bare(t)
 	objects := commits(t, r, 401)
 	many := map[string]string{}
@@ -218,15 +235,12 @@ func TestNotesSince(t *testing.T) {
 	}
 	importNotes(t, r, many, "")
 	g := open(t, r)
-	old, changed, err := g.NotesSince(ctx, nil, notesRef)
-	check(t, err)
-	if len(changed) != 400 {
-		t.Errorf("first: %d changed", len(changed))
+	old, changed := since(t, g, nil)
+	if diff := cmp.Diff(many, changed); diff != "" {
+		t.Errorf("first (-want +got):\n%s", diff)
 	}
-	same, changed, err := g.NotesSince(ctx, old, notesRef)
-	check(t, err)
-	if len(changed) != 0 || same.Len() != 400 {
-		t.Errorf("same: %d changed of %d", len(changed), same.Len())
+	if _, changed := since(t, g, old); len(changed) != 0 {
+		t.Errorf("same: %d changed", len(changed))
 	}
 	r.Git("notes", "--ref=nav/verdicts", "add", "-f", "-m", "changed", objects[1])
 	r.Git("notes", "--ref=nav/verdicts", "remove", objects[2])
@@ -244,24 +258,70 @@ func TestNotesSince(t *testing.T) {
 		r.GitIn(must[[]byte](t)(os.ReadFile(moved)), "unpack-objects", "-q")
 	}
 	check(t, os.Remove(filepath.Join(store, blob[:2], blob[2:])))
-	now, changed, err := g.NotesSince(ctx, old, notesRef)
-	check(t, err)
-	want := []string{objects[1], objects[2], objects[400]}
-	slices.Sort(want)
+	now, changed := since(t, g, old)
+	want := map[string]string{objects[1]: "changed\n", objects[2]: "-", objects[400]: "added\n"}
 	if diff := cmp.Diff(want, changed); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
-	if got, _ := now.Get(objects[1]); string(got) != "changed\n" || now.Len() != 400 {
-		t.Errorf("note 1 = %q of %d", got, now.Len())
-	}
-	if got, _ := old.Get(objects[1]); string(got) != "note 1\n" {
-		t.Errorf("the old notes changed too: %q", got)
+	failed := errors.New("not now")
+	if _, err := g.NotesSince(context.Background(), old, notesRef, func(string, []byte) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("the error of whoever reads became %v", err)
 	}
 	r.Git("update-ref", "-d", notesRef)
-	gone, changed, err := g.NotesSince(ctx, now, notesRef)
-	check(t, err)
-	if gone.Len() != 0 || len(changed) != 400 {
-		t.Errorf("deleted: %d left, %d changed", gone.Len(), len(changed))
+	gone, changed := since(t, g, now)
+	if gone.Tip != "" || len(changed) != 400 || changed[objects[3]] != "-" {
+		t.Errorf("deleted: %d changed", len(changed))
+	}
+}
+
+// However two trees differ, what is handed over is what git says differs.
+func TestNotesSinceAgreesWithGit(t *testing.T) {
+	r := navtest.Bare(t)
+	objects := commits(t, r, 60)
+	g := open(t, r)
+	rng := rand.New(rand.NewPCG(1, 2))
+	at, had := since(t, g, nil)
+	for step := range 60 {
+		files := navtest.Files{}
+		if step%20 == 19 { // all of it, elsewhere
+			r.Git("update-ref", "-d", notesRef)
+		}
+		for range 1 + rng.IntN(12) {
+			o := objects[rng.IntN(len(objects))]
+			path := o
+			switch rng.IntN(4) {
+			case 0:
+				path = o[:2] + "/" + o[2:]
+			case 1:
+				path = o[:2] + "/" + o[2:4] + "/" + o[4:]
+			case 2:
+				path = strings.ToUpper(o[:2]) + "/" + o[2:]
+			}
+			if files[path] = navtest.Text(fmt.Sprintf("%d\n", rng.IntN(3))); rng.IntN(3) == 0 {
+				files[path] = navtest.Gone()
+			}
+		}
+		files["README"] = navtest.Text(fmt.Sprint(step))
+		r.Commit(navtest.Commit{Branch: notesRef, Files: files})
+		now := gitNotes(t, r)
+		next, changed := since(t, g, at)
+		for o, text := range changed {
+			if text == "-" {
+				delete(had, o)
+			} else {
+				had[o] = strings.TrimSuffix(text, "\n")
+			}
+		}
+		if diff := cmp.Diff(now, had); diff != "" {
+			t.Fatalf("step %d (-git +ours):\n%s", step, diff)
+		}
+		for _, o := range objects[:5] {
+			got := must[map[string][]byte](t)(g.NotesOf(context.Background(), notesRef, []string{o}))
+			if text, there := now[o]; there != (got[o] != nil) || strings.TrimSuffix(string(got[o]), "\n") != text {
+				t.Errorf("step %d: the note of %s is %q, git has %q", step, o, got[o], text)
+			}
+		}
+		at = next
 	}
 }
 

@@ -46,7 +46,7 @@ func TestNotesFanout(t *testing.T) {
 				edits[objects[i]] = fmt.Appendf(nil, "ours %d\n", i)
 			}
 			edits[objects[1]] = nil
-			tip := must[string](t)(g.WriteNotes(ctx, n, edits, "ours", who()))
+			tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, edits, "ours", who()))
 			check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 			n = agree(t, r, g)
 			if _, there := n.Get(objects[1]); there {
@@ -73,7 +73,7 @@ func TestNotesGrowDownwards(t *testing.T) {
 		for i := range 120 {
 			edits[object(batch*1000+i)] = []byte("x\n")
 		}
-		tip := must[string](t)(g.WriteNotes(ctx, n, edits, "x", who()))
+		tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, edits, "x", who()))
 		check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 		n = must[*gitstore.Notes](t)(g.Notes(ctx, notesRef))
 	}
@@ -105,7 +105,7 @@ func TestNotesWithTwoPaths(t *testing.T) {
 	if got, _ := n.Get(same); string(got) != "old\n" {
 		t.Errorf("twice the same = %q", got)
 	}
-	tip := must[string](t)(g.WriteNotes(ctx, n, map[string][]byte{trapped: []byte("only\n")}, "x", who()))
+	tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, map[string][]byte{trapped: []byte("only\n")}, "x", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 	if agree(t, r, g); r.Git("notes", "--ref=nav/verdicts", "show", trapped) != "only" {
 		t.Error("the second path is still there")
@@ -145,7 +145,7 @@ func TestNotesOddTrees(t *testing.T) {
 	if len(edits) != 4 {
 		t.Fatalf("objects with a note: %v", n.Objects())
 	}
-	tip := must[string](t)(g.WriteNotes(ctx, n, edits, "x", who()))
+	tip := must[string](t)(g.WriteNotes(ctx, &n.NotesTree, edits, "x", who()))
 	check(t, g.UpdateRefs(ctx, gitstore.RefUpdate{Ref: notesRef, Old: n.Tip, New: tip}))
 	agree(t, r, g)
 	notes := 0

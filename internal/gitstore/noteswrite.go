@@ -15,7 +15,7 @@ import (
 // value. Where nothing changes, the new tip is base.Tip.
 //
 // All paths of an edited object are replaced by one; whatever is no note stays.
-func (r *Repo) WriteNotes(ctx context.Context, base *Notes, edits map[string][]byte, message string, who Identity) (newTip string, err error) {
+func (r *Repo) WriteNotes(ctx context.Context, base *NotesTree, edits map[string][]byte, message string, who Identity) (newTip string, err error) {
 	if base.Tip != base.read {
 		return "", fmt.Errorf("writing notes of %q: the tip %q is not the one that was read", base.Ref, base.Tip)
 	}
@@ -24,10 +24,7 @@ func (r *Repo) WriteNotes(ctx context.Context, base *Notes, edits map[string][]b
 		return "", fmt.Errorf("writing notes of %q: %w", base.Ref, err)
 	}
 	p := r.newPack()
-	t := &trees{batch: b, known: map[string][]treeEntry{}}
-	for id, entries := range base.trees {
-		t.known[id] = entries
-	}
+	t := &trees{batch: b, under: base.trees, known: map[string][]treeEntry{}}
 	newTip, err = p.notes(t, base.read, base.tree, edits, message, who)
 	if err = b.close(err); err == nil {
 		err = p.write(ctx)
@@ -187,7 +184,7 @@ func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip stri
 	t := &trees{batch: b, known: map[string][]treeEntry{}}
 	edits := map[string][]byte{}
 	for object, lines := range a.lines {
-		was, err := t.note(tree, object)
+		was, _, err := t.note(tree, object)
 		if err != nil {
 			return 0, "", err
 		}
@@ -203,31 +200,24 @@ func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip stri
 	return added, newTip, err
 }
 
-// note reads the note of one object.
-func (t *trees) note(root, of string) ([]byte, error) {
+// note reads the note of one object; false: it has none.
+func (t *trees) note(root, of string) ([]byte, bool, error) {
 	if err := t.batch.repo.checkID(of); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	at, err := t.locate(root, of)
 	if err != nil || len(at.found) == 0 {
-		return nil, err
+		return nil, false, err
 	}
-	n := Notes{m: map[string][]byte{}, from: map[string]string{}, blobs: map[string][]byte{}}
-	ids := make([]string, len(at.found))
-	for i, f := range at.found {
-		ids[i] = f.blob
+	if len(at.found) > maxParts {
+		return nil, false, fmt.Errorf("the note of %s: %w", of, errNotesBomb)
 	}
-	err = t.batch.each(ids, MaxNote, func(i int, o object) error {
-		if o.kind != "blob" {
-			return fmt.Errorf("the blob %s of a note is missing or no blob (%q)", ids[i], o.kind)
-		}
-		n.blobs[ids[i]] = o.data
+	var note []byte
+	err = t.batch.notes([]noteBlobs{{of, at.blobs()}}, func(_ string, data []byte) error {
+		note = data
 		return nil
 	})
-	if err == nil {
-		err = n.combine(at.found)
-	}
-	return n.m[of], err
+	return note, err == nil, err
 }
 
 // extend adds the lines that are not there yet.

@@ -87,12 +87,16 @@ func formatTree(entries []treeEntry) ([]byte, error) {
 // trees reads tree objects, each once.
 type trees struct {
 	batch *batch
+	under map[string][]treeEntry // known before, and not to be written into
 	known map[string][]treeEntry
 }
 
 func (t *trees) get(id string) ([]treeEntry, error) {
 	if id == "" {
 		return nil, nil
+	}
+	if entries, ok := t.under[id]; ok {
+		return entries, nil
 	}
 	if err := t.load([]string{id}); err != nil {
 		return nil, err
