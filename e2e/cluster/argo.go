@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Names of parts that can be stopped.
 const (
+	APIServer  = "kube-apiserver"
 	Redis      = "redis"
 	RepoServer = "argocd-repo-server"
 	Controller = "argocd-application-controller"
 )
 
-// argo installs and starts Argo CD. Its reconciliation timeout is 15 s without
-// jitter, so that tests are short.
-func (c *Cluster) argo(ctx context.Context) error {
+// crds installs Argo CD's kinds.
+func (c *Cluster) crds(ctx context.Context) error {
 	crds, err := filepath.Glob(filepath.Join(filepath.Dir(c.o.Bin), "crds", "*.yaml"))
 	if err != nil || len(crds) == 0 {
 		return fmt.Errorf("no CRDs in crds/ beside %s: %w", c.o.Bin, err)
@@ -30,7 +32,16 @@ func (c *Cluster) argo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.await(ctx, "kube-apiserver", func(ctx context.Context) error {
+	return c.await(ctx, APIServer, func(ctx context.Context) error {
+		_, err := c.Dynamic.Resource(Applications).List(ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
+}
+
+// argo installs and starts Argo CD. Its reconciliation timeout is 15 s without
+// jitter, so that tests are short.
+func (c *Cluster) argo(ctx context.Context) error {
+	if err := c.await(ctx, APIServer, func(ctx context.Context) error {
 		c.mapper.Reset()
 		return c.Apply(ctx, fmt.Sprintf(installation, c.Server, token))
 	}); err != nil {

@@ -1,0 +1,108 @@
+// Package watcher runs navwatchd as an operator does: a configuration file, a
+// mirror, and git's own ways to log in.
+package watcher
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/e2e/process"
+)
+
+// Options says what is watched.
+type Options struct {
+	Bin        string // navwatchd
+	Dir        string // its home; mirror, log and configuration lie there
+	Repository string
+	Name       string   // of the watcher on the server
+	Settings   string   // more YAML, such as source and dry-run
+	Env        []string // how it logs in
+}
+
+// Watcher is a navwatchd.
+type Watcher struct {
+	*process.Process
+	Mirror string
+}
+
+// New writes the configuration; Start starts it.
+func New(o Options) (*Watcher, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	config := filepath.Join(o.Dir, "navwatchd.yaml")
+	w := &Watcher{Mirror: filepath.Join(o.Dir, "mirror.git")}
+	err := os.WriteFile(config, fmt.Appendf(nil, `version: 1
+repository: %s
+mirror: %s
+notes: hook
+interval: 1s
+status-interval: 2s
+refresh: {reconciliation: 15s, jitter: 15s}
+watcher: {name: %s, email: %[3]s@example.com}
+log: {level: debug}
+%s
+`, o.Repository, w.Mirror, o.Name, o.Settings), 0o600)
+	if err != nil {
+		return nil, err
+	}
+	w.Process = &process.Process{
+		Name: "navwatchd", Bin: o.Bin, Args: []string{"run", "--config", config}, Dir: o.Dir, Log: filepath.Join(o.Dir, "log"),
+		// Nothing of whoever runs the tests.
+		Alone: true,
+		Env:   append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Dir, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_TERMINAL_PROMPT=0"}, o.Env...),
+	}
+	return w, nil
+}
+
+// Await waits until it has looked at everything once.
+func (w *Watcher) Await(ctx context.Context) error {
+	return w.Process.Await(ctx, func(context.Context) error {
+		if log := w.Text(); !strings.Contains(log, "first pass done") {
+			return fmt.Errorf("no first pass yet: %s", log)
+		}
+		return nil
+	})
+}
+
+// Text is what it logged.
+func (w *Watcher) Text() string {
+	data, err := os.ReadFile(w.Log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// Askpass writes a program that git asks for a user and a token, and returns
+// the environment that lets git ask it. The token is in no argument, no address
+// and no configuration.
+func Askpass(dir, user, token string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	secret, program := filepath.Join(dir, "token"), filepath.Join(dir, "askpass")
+	if err := os.WriteFile(secret, []byte(token+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	script := fmt.Sprintf("#!/bin/sh\ncase $1 in Username*) echo %s ;; *) cat %s ;; esac\n", user, secret)
+	return []string{"GIT_ASKPASS=" + program}, os.WriteFile(program, []byte(script), 0o700)
+}
+
+// Stored writes a file for git's own credential helper "store", and returns the
+// environment that lets git use it.
+func Stored(dir, address, user, token string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	credentials, config := filepath.Join(dir, "credentials"), filepath.Join(dir, "gitconfig")
+	with := strings.Replace(address, "://", "://"+user+":"+token+"@", 1)
+	if err := os.WriteFile(credentials, []byte(with+"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("[credential]\n\thelper = store --file %s\n", credentials)
+	return []string{"GIT_CONFIG_GLOBAL=" + config}, os.WriteFile(config, []byte(text), 0o600)
+}
