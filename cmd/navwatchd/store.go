@@ -34,8 +34,9 @@ type store struct {
 	remote  remote
 	watcher config.Watcher
 
-	refs                     map[string]string // as of the last fetch
-	verdicts, watchs, people *gitstore.Notes
+	refs             map[string]string // as of the last fetch
+	verdicts, watchs *gitstore.NotesTree
+	people           *gitstore.Notes
 }
 
 func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
@@ -56,42 +57,43 @@ func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
 	return v, nil
 }
 
-func (s *store) Verdicts(ctx context.Context) (map[string][]byte, bool, error) {
-	all := s.verdicts == nil
-	changed, err := s.since(ctx, &s.verdicts, verdictsRef)
-	return changed, all, err
+func (s *store) Verdicts(ctx context.Context, fn func(commit string, note []byte) error) error {
+	return s.since(ctx, &s.verdicts, verdictsRef, fn)
+}
+
+func (s *store) VerdictsOf(ctx context.Context, commits []string) (map[string][]byte, error) {
+	return s.repo.NotesOf(ctx, verdictsRef, commits)
 }
 
 func (s *store) Arrivals(ctx context.Context) (map[string][]byte, error) {
-	return s.since(ctx, &s.watchs, watchesRef)
+	out := map[string][]byte{}
+	err := s.since(ctx, &s.watchs, watchesRef, func(object string, note []byte) error {
+		out[object] = note
+		return nil
+	})
+	return out, err
 }
 
-// since reads the notes of a ref that differ from those in n. No process is
+// since reads the notes of a ref that differ from those at n. No process is
 // started for a ref that stands where it stood.
-func (s *store) since(ctx context.Context, n **gitstore.Notes, ref string) (map[string][]byte, error) {
+func (s *store) since(ctx context.Context, n **gitstore.NotesTree, ref string, fn func(string, []byte) error) error {
 	if *n != nil && (*n).Tip == s.refs[ref] {
-		return nil, nil
+		return nil
 	}
-	now, changed, err := s.repo.NotesSince(ctx, *n, ref)
-	if err != nil {
-		return nil, err
+	now, err := s.repo.NotesSince(ctx, *n, ref, fn)
+	if err == nil {
+		*n = now
 	}
-	*n = now
-	return pick(now, changed), nil
-}
-
-// pick gives the notes of some objects; nil for one that has none any more.
-func pick(n *gitstore.Notes, objects []string) map[string][]byte {
-	out := make(map[string][]byte, len(objects))
-	for _, o := range objects {
-		out[o], _ = n.Get(o)
-	}
-	return out
+	return err
 }
 
 func (s *store) People(ctx context.Context) ([][]byte, error) {
-	if _, err := s.since(ctx, &s.people, peopleRef); err != nil {
-		return nil, err
+	if s.people == nil || s.people.Tip != s.refs[peopleRef] {
+		n, err := s.repo.Notes(ctx, peopleRef)
+		if err != nil {
+			return nil, err
+		}
+		s.people = n
 	}
 	var out [][]byte
 	for _, o := range s.people.Objects() {
@@ -204,7 +206,7 @@ func (s *store) writePeople(ctx context.Context, w watchd.Write) (string, error)
 	for _, l := range w.People {
 		note = append(note, verdict.PeopleLine(l).Line()+"\n"...)
 	}
-	return s.repo.WriteNotes(ctx, n, map[string][]byte{object: note}, w.Message, s.identity(w.At))
+	return s.repo.WriteNotes(ctx, &n.NotesTree, map[string][]byte{object: note}, w.Message, s.identity(w.At))
 }
 
 // outcome says in the daemon's words what became of a push.

@@ -102,14 +102,33 @@ func exclude(old string, known map[string]string) []string {
 func (d *Daemon) walk(ctx context.Context, branch, tip string, old []string, now time.Time) error {
 	policyAt := d.status.Tips[d.view.Default] // stood before the walk
 	limits := d.policyOf(ctx, d.view.Branches[d.view.Default]).Trailer
+	var again []Commit
 	err := d.cfg.Git.Walk(ctx, []string{tip}, old, func(c Commit) error {
+		if _, ended := d.past.ended[c.ID]; ended {
+			again = append(again, c)
+			return nil
+		}
 		d.open(c, limits, branch, policyAt, now)
 		return nil
 	})
+	if err == nil {
+		err = d.recall(ctx, ids(again))
+	}
 	if err != nil {
 		return fmt.Errorf("walking %s: %w", branch, err)
 	}
+	for _, c := range again {
+		d.open(c, limits, branch, policyAt, now)
+	}
 	return nil
+}
+
+func ids(commits []Commit) []string {
+	out := make([]string, len(commits))
+	for i, c := range commits {
+		out[i] = c.ID
+	}
+	return out
 }
 
 // open opens the watches that a commit's message asks for. A watch that is
@@ -181,16 +200,23 @@ func (d *Daemon) adoptLines(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("resolving queued commits: %w", err)
 	}
-	ids := map[string]bool{}
+	found := map[string]bool{}
+	var again []string
 	for commit := range young {
 		if there[commit] == commit {
-			ids[commit] = true
+			found[commit] = true
+			if _, ended := d.past.ended[commit]; ended {
+				again = append(again, commit)
+			}
 		}
 	}
-	if len(ids) == 0 {
+	if len(found) == 0 {
 		return nil
 	}
-	commits, err := d.cfg.Git.Commits(ctx, keys(ids))
+	if err := d.recall(ctx, again); err != nil {
+		return err
+	}
+	commits, err := d.cfg.Git.Commits(ctx, keys(found))
 	if err != nil {
 		return fmt.Errorf("reading queued commits: %w", err)
 	}

@@ -98,9 +98,10 @@ func (p *pass) policies(ctx context.Context, s verdict.State) ([]arming.NamedPol
 	return []arming.NamedPolicy{{When: "when the commit landed", Policy: then}, {When: "now", Policy: now}}, now
 }
 
-// all lists the states as they stand in this pass.
+// all lists the states as they stand in this pass, and of those that have ended
+// what circuit and freezes ask for.
 func (p *pass) all() []verdict.State {
-	out := make([]verdict.State, 0, len(p.states))
+	out := p.past.states()
 	for k, s := range p.states {
 		if n, moved := p.next[k]; moved {
 			s = n

@@ -2,7 +2,6 @@ package watchd
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -26,12 +25,8 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 	if err := d.checkVerdicts(ctx, now); err != nil {
 		return err
 	}
-	notes, all, err := d.cfg.Store.Verdicts(ctx)
-	if err != nil {
-		return fmt.Errorf("reading verdicts: %w", err)
-	}
-	for commit, note := range notes {
-		d.adoptNote(commit, note, all)
+	if err := d.readVerdicts(ctx, now); err != nil {
+		return err
 	}
 	arrivals, err := d.cfg.Store.Arrivals(ctx)
 	if err != nil {
@@ -97,35 +92,46 @@ func (d *Daemon) freeze(now time.Time, why string) {
 
 // adoptNote takes a note for what is true, unless it is what this daemon wrote:
 // its own state knows more than a note holds. First is the reading after a start.
-func (d *Daemon) adoptNote(commit string, note []byte, first bool) {
-	sum := sha256.Sum256(note)
-	if wrote, ok := d.wrote[commit]; ok && note != nil && sum == wrote {
-		d.stored[commit] = true
+func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
+	commit := f.commit
+	delete(d.unread, commit)
+	if sum, ended := d.past.ended[commit]; ended && !f.gone && sum == f.sum {
+		return
+	}
+	if wrote, ok := d.wrote[commit]; ok && !f.gone && f.sum == wrote {
+		d.stored[commit], d.sums[commit] = true, f.sum
 		return
 	}
 	delete(d.broken, commit)
 	delete(d.sick, "verdicts "+commit)
-	d.stored[commit] = note != nil
-	if note == nil { // removed; what is open is written again
+	if f.gone { // removed; what is open is written again
+		delete(d.stored, commit)
 		return
 	}
 	own := map[key]verdict.State{}
-	for k, s := range d.states {
-		if k.commit == commit {
-			own[k] = s
-			delete(d.states, k)
+	if !first { // at first nothing is known yet
+		for k, s := range d.states {
+			if k.commit == commit {
+				own[k] = s
+				delete(d.states, k)
+			}
 		}
 	}
-	states, err := verdict.Fold(commit, note)
-	if err != nil {
-		d.broken[commit] = err
-		d.complain("verdicts "+commit, err)
+	if f.err != nil {
+		d.broken[commit] = f.err
+		d.complain("verdicts "+commit, f.err)
 		return
 	}
-	if !first && sum != d.tried[commit] {
+	d.past.wake(commit)
+	if !first && f.sum != d.tried[commit] {
 		d.notAlone(commit)
 	}
-	for _, s := range states {
+	if len(own) == 0 && allFinal(f.states, now) {
+		d.past.rest(commit, f.sum, f.states)
+		return
+	}
+	d.stored[commit], d.sums[commit] = true, f.sum
+	for _, s := range f.states {
 		k := key{commit, s.Watch.App}
 		s = d.status.restore(k, s)
 		if o, ours := own[k]; ours {

@@ -38,9 +38,9 @@ func (m *memory) Fetch(ctx context.Context) (watchd.View, error) {
 	return watchd.View{Branches: map[string]string{"main": commit}, Default: "main"}, nil
 }
 
-func (m *memory) Verdicts(context.Context) (map[string][]byte, bool, error) { return nil, false, nil }
-func (m *memory) People(context.Context) ([][]byte, error)                  { return nil, nil }
-func (m *memory) Status(context.Context) ([]byte, error)                    { return nil, nil }
+func (m *memory) Verdicts(context.Context, func(string, []byte) error) error { return nil }
+func (m *memory) People(context.Context) ([][]byte, error)                   { return nil, nil }
+func (m *memory) Status(context.Context) ([]byte, error)                     { return nil, nil }
 
 func (m *memory) Arrivals(context.Context) (map[string][]byte, error) {
 	line := verdict.Arrival{Commit: commit, Branch: "main", By: "alice", At: time.Now()}.Line()

@@ -85,9 +85,11 @@ type View struct {
 // Store is the repository as the only store. Reads are of the last Fetch.
 type Store interface {
 	Fetch(ctx context.Context) (View, error)
-	// Verdicts returns the notes of `verdicts`: all, or those that differ since
-	// the last call. Descends tells whether the tip descends from an older one.
-	Verdicts(ctx context.Context) (notes map[string][]byte, all bool, err error)
+	// Verdicts hands over the notes of `verdicts`, each once: all, or those that
+	// differ since the last call that succeeded (nil: gone). VerdictsOf reads some
+	// again. Descends tells whether the tip descends from an older one.
+	Verdicts(ctx context.Context, fn func(commit string, note []byte) error) error
+	VerdictsOf(ctx context.Context, commits []string) (map[string][]byte, error)
 	Descends(ctx context.Context, tip, from string) (bool, error)
 	// Arrivals returns the notes of `watches` that differ since the last call.
 	Arrivals(ctx context.Context) (map[string][]byte, error)

@@ -21,6 +21,8 @@ type status struct {
 	Budgets  []budget          `json:"budgets"`
 	Apps     []inventory       `json:"apps"`
 	Sick     map[string]string `json:"sick,omitempty"` // what cannot be seen, and why
+
+	used map[[2]string]budget // Budgets as they were read, by commit and Application
 }
 
 // budget is the observed time that a watch has used, in seconds.
@@ -64,6 +66,10 @@ func readStatus(data []byte) (status, error) {
 	}
 	if s.V != 1 {
 		return status{}, fmt.Errorf("reading the status: version %d is not known\nhint: %s", s.V, statusHint)
+	}
+	s.used = map[[2]string]budget{}
+	for _, b := range s.Budgets {
+		s.used[[2]string{b.Commit, b.App}] = b
 	}
 	return s, nil
 }
@@ -109,10 +115,7 @@ func (s status) restore(k key, st verdict.State) verdict.State {
 	if n := len(st.Events); n > 0 && s.At.Before(st.Events[n-1].At) {
 		return st
 	}
-	for _, b := range s.Budgets {
-		if b.Commit != k.commit || b.App != k.app.String() {
-			continue
-		}
+	if b, used := s.used[[2]string{k.commit, k.app.String()}]; used {
 		st.Track.ReachUsed = max(st.Track.ReachUsed, time.Duration(b.Reach)*time.Second)
 		st.Track.DeadlineUsed = max(st.Track.DeadlineUsed, time.Duration(b.Deadline)*time.Second)
 		if b.Recovery != nil {

@@ -33,9 +33,13 @@ func (p *pass) store(ctx context.Context) error {
 	w := Write{Verdicts: map[string][]byte{}, At: p.now}
 	merged := maps.Clone(p.states)
 	maps.Copy(merged, p.next)
+	byCommit := map[string][]key{}
+	for k := range merged {
+		byCommit[k.commit] = append(byCommit[k.commit], k)
+	}
 	for k, must := range p.write {
 		if must && p.broken[k.commit] == nil && w.Verdicts[k.commit] == nil {
-			w.Verdicts[k.commit] = p.note(merged, k.commit)
+			w.Verdicts[k.commit] = p.note(merged, byCommit[k.commit])
 		}
 	}
 	// The first verdict of all must be known of at once: a status without its
@@ -86,14 +90,13 @@ func (p *pass) freezeBackwards() bool {
 }
 
 // note formats the stanzas of a commit, and signs them with who wrote them.
-func (p *pass) note(states map[key]verdict.State, commit string) []byte {
-	var out []verdict.State
-	for k, s := range states {
-		if k.commit == commit {
-			s.Watcher = p.cfg.Watcher
-			states[k] = s
-			out = append(out, s)
-		}
+func (p *pass) note(states map[key]verdict.State, of []key) []byte {
+	out := make([]verdict.State, 0, len(of))
+	for _, k := range of {
+		s := states[k]
+		s.Watcher = p.cfg.Watcher
+		states[k] = s
+		out = append(out, s)
 	}
 	return verdict.FormatNote(out)
 }
@@ -133,7 +136,7 @@ func (p *pass) state(k key) verdict.State {
 // arrivedWrite makes what was written the daemon's own, and tells.
 func (p *pass) arrivedWrite(w Write, due bool) {
 	for commit, note := range w.Verdicts {
-		p.stored[commit], p.wrote[commit] = true, sha256.Sum256(note)
+		p.stored[commit], p.wrote[commit], p.unread[commit] = true, sha256.Sum256(note), true
 	}
 	for k, s := range p.states {
 		if _, ok := w.Verdicts[k.commit]; ok {
