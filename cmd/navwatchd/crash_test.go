@@ -142,7 +142,7 @@ func countPushes(t *testing.T) (reached, all int) {
 	return reached, all
 }
 
-func check(t *testing.T, errs ...error) {
+func check(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {
