@@ -17,6 +17,13 @@ var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // without the credentials of an address: notes are read by many. What is
 // clipped stays as it is when it is clipped again.
 func clip(s string) string {
+	if isPlain(s) { // nearly all that is written, and all of a note that is read
+		return s
+	}
+	return clipForeign(s)
+}
+
+func clipForeign(s string) string {
 	s = strings.TrimSpace(s)
 	s = userinfo().ReplaceAllString(s[:min(len(s), 16*maxText)], "://")
 	s = strings.Join(strings.Fields(strings.Map(plainRune, s)), " ")
@@ -24,6 +31,20 @@ func clip(s string) string {
 		return string(r[:maxText-len("...")]) + "..."
 	}
 	return s
+}
+
+// isPlain reports whether clip has nothing to do: short ASCII, single spaces, no
+// address with credentials.
+func isPlain(s string) bool {
+	space, at := true, false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space, at = c == ' ', at || c == '@'
+	}
+	return len(s) <= maxText && (!space || s == "") && !(at && strings.Contains(s, "://"))
 }
 
 // plainRune replaces what would break a line or reorder it.
