@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,26 +27,43 @@ type env struct {
 }
 
 func run(ctx context.Context, args []string, e env) error {
-	format := &cli.StringFlag{Name: "format", Value: lint.FormatText, Usage: "`FORMAT` of the output: text or json"}
-	strict := &cli.BoolFlag{Name: "strict", Usage: "fail for warnings, too"}
 	app := &cli.App{
-		Name: "navlint", Usage: "lint commit messages that ask nav-watchdog to watch them",
-		Version: version, Writer: e.out, ErrWriter: e.err,
-		Commands: []*cli.Command{
-			{Name: "parse", Usage: "print the trailers of a message as git reads them", ArgsUsage: "FILE|-", Flags: []cli.Flag{format}, Action: e.parse},
-			{Name: "message", Usage: "lint the file of a commit-msg hook", ArgsUsage: "FILE|-", Flags: []cli.Flag{format, strict}, Action: e.message},
-			{
-				Name: "commits", Usage: "lint the commits of a range, or of a list", ArgsUsage: "RANGE", Action: e.commits,
-				Flags: []cli.Flag{format, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}},
-			},
-			{Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Flags: []cli.Flag{format}, Action: e.show},
-		},
+		Name: "navlint", Usage: "lint commit messages that ask nav-watchdog to watch them", Description: helpApp,
+		Version: version, Writer: e.out, ErrWriter: e.err, Commands: e.commands(),
 	}
 	return exit.Run(ctx, app, args)
 }
 
+// commands are those of docs/navlint.md, in its order.
+func (e env) commands() []*cli.Command {
+	plain := &cli.StringFlag{Name: "format", Value: lint.FormatText, Usage: "`FORMAT` of the output: text or json"}
+	report := &cli.StringFlag{Name: "format", Value: lint.FormatText, Usage: "`FORMAT` of the report: " + strings.Join(lint.Formats(), ", ")}
+	strict := &cli.BoolFlag{Name: "strict", Usage: "fail for warnings, too"}
+	return []*cli.Command{
+		{
+			Name: "parse", Usage: "print the trailers of a message as git reads them", ArgsUsage: "FILE|-", Description: helpParse,
+			Flags: []cli.Flag{plain}, Action: e.parse,
+		},
+		{
+			Name: "message", Usage: "lint the file of a commit-msg hook", ArgsUsage: "FILE|-", Description: helpMessage,
+			Flags: []cli.Flag{report, strict}, Action: e.message,
+		},
+		{
+			Name: "commits", Usage: "lint the commits of a range, or of a list", ArgsUsage: "RANGE", Description: helpCommits, Action: e.commits,
+			Flags: []cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}},
+		},
+		{
+			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
+			Flags: []cli.Flag{plain}, Action: e.show,
+		},
+	}
+}
+
+// plainFormats are those of what is no report.
+func plainFormats() []string { return []string{lint.FormatText, lint.FormatJSON} }
+
 func (e env) parse(c *cli.Context) error {
-	if err := check(c, 1); err != nil {
+	if err := check(c, 1, plainFormats()); err != nil {
 		return err
 	}
 	msg, err := e.file(c.Args().First(), lint.ReadMessage)
@@ -59,7 +78,7 @@ func (e env) parse(c *cli.Context) error {
 }
 
 func (e env) message(c *cli.Context) error {
-	if err := check(c, 1); err != nil {
+	if err := check(c, 1, lint.Formats()); err != nil {
 		return err
 	}
 	name := c.Args().First()
@@ -81,7 +100,7 @@ func (e env) message(c *cli.Context) error {
 
 func (e env) commits(c *cli.Context) error {
 	if c.Bool("stdin") {
-		if err := check(c, 0); err != nil {
+		if err := check(c, 0, lint.Formats()); err != nil {
 			return err
 		}
 		revs, err := lint.ReadRevs(e.in)
@@ -94,7 +113,7 @@ func (e env) commits(c *cli.Context) error {
 		}
 		return e.config(c).List(c.Context, repo, revs)
 	}
-	if err := check(c, 1); err != nil {
+	if err := check(c, 1, lint.Formats()); err != nil {
 		return err
 	}
 	revs, err := lint.ParseRange(c.Args().First())
@@ -109,7 +128,7 @@ func (e env) commits(c *cli.Context) error {
 }
 
 func (e env) show(c *cli.Context) error {
-	if err := check(c, 1); err != nil {
+	if err := check(c, 1, plainFormats()); err != nil {
 		return err
 	}
 	repo, err := e.open(c.Context)
@@ -121,12 +140,11 @@ func (e env) show(c *cli.Context) error {
 
 func (e env) config(c *cli.Context) lint.Config {
 	conf := lint.Config{Note: e.err, Strict: c.Bool("strict"), Getenv: func(name string) string { return variable(e.environ, name) }}
-	if c.String("format") == lint.FormatJSON {
-		conf.Handler = &lint.JSON{W: e.out, Command: c.Command.Name}
-	} else {
+	conf.Handler = lint.NewHandler(c.String("format"), lint.Output{
+		W: e.out, Command: c.Command.Name, Version: version, Strict: conf.Strict,
 		// https://no-color.org: set and not empty means no colour.
-		conf.Handler = &lint.Text{W: e.out, Color: e.terminal && conf.Getenv("NO_COLOR") == ""}
-	}
+		Color: e.terminal && conf.Getenv("NO_COLOR") == "",
+	})
 	return conf
 }
 
@@ -149,9 +167,9 @@ func (e env) file(name string, read func(io.Reader) ([]byte, error)) ([]byte, er
 	return read(f)
 }
 
-func check(c *cli.Context, args int) error {
-	if f := c.String("format"); f != lint.FormatText && f != lint.FormatJSON {
-		return exit.Hint(exit.Usagef("unknown format %q", f), "formats: text, json")
+func check(c *cli.Context, args int, formats []string) error {
+	if f := c.String("format"); !slices.Contains(formats, f) {
+		return exit.Hint(exit.Usagef("unknown format %q", f), "formats: %s", strings.Join(formats, ", "))
 	}
 	if c.NArg() != args {
 		return exit.Hint(exit.Misused(errors.New(c.Command.Name+": wrong number of arguments")),

@@ -4,8 +4,8 @@
 // Usage:
 //
 //	navlint parse   [--format text|json] FILE|-
-//	navlint message [--format text|json] [--strict] FILE|-
-//	navlint commits [--format text|json] [--strict] RANGE | --stdin
+//	navlint message [--format FORMAT] [--strict] FILE|-
+//	navlint commits [--format FORMAT] [--strict] RANGE | --stdin
 //	navlint show    [--format text|json] COMMIT
 //
 // parse prints the trailers of a message as git reads them. message lints the
@@ -13,7 +13,7 @@
 // range, or a list on standard input, holds. show prints the verdicts of a
 // commit, from the notes that the watcher wrote.
 //
-// Flags go before arguments. The exit code is 0 without errors (warnings are
+// FORMAT is text, json, sarif, github, gitlab or junit. The exit code is 0 without errors (warnings are
 // printed), 1 with at least one error, or warning with --strict, 2 for a usage
 // error, 3 if it could not be decided. See docs/navlint.md.
 package main

@@ -5,8 +5,10 @@
 package lint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
@@ -30,6 +32,7 @@ type Finding struct {
 	Rule      string
 	Severity  Severity
 	Line, Col int
+	Char      int // Col in characters, for programs that count so; 0 where the text is not at hand
 	Message   string
 	Hint      string
 }
@@ -117,10 +120,29 @@ func Message(msg []byte, p trailer.Policy, lines []int) []Finding {
 		}
 		fs = append(fs, Finding{
 			Rule: string(f.Rule), Severity: sev, Message: f.Message, Hint: f.Hint,
-			Line: lineOf(lines, f.Pos.Line), Col: f.Pos.Col,
+			Line: lineOf(lines, f.Pos.Line), Col: f.Pos.Col, Char: charAt(msg, f.Pos),
 		})
 	}
 	return fs
+}
+
+// charAt is the column of a place in characters; what is no UTF-8 counts byte
+// by byte.
+func charAt(msg []byte, at trailer.Pos) int {
+	if at.Line < 1 || at.Col <= 1 {
+		return at.Col
+	}
+	for range at.Line - 1 {
+		i := bytes.IndexByte(msg, '\n')
+		if i < 0 {
+			return 0
+		}
+		msg = msg[i+1:]
+	}
+	if i := bytes.IndexByte(msg, '\n'); i >= 0 {
+		msg = msg[:i]
+	}
+	return utf8.RuneCount(msg[:min(at.Col-1, len(msg))]) + 1
 }
 
 // Arming asks the arming rules for every watch that wants more than to be

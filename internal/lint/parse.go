@@ -8,12 +8,6 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 )
 
-// Formats of --format.
-const (
-	FormatText = "text"
-	FormatJSON = "json"
-)
-
 type jsonParse struct {
 	Version  int           `json:"version"`
 	Command  string        `json:"command"`

@@ -1,0 +1,50 @@
+package main
+
+// What --help says below the usage line, for somebody who has read nothing else.
+const (
+	helpApp = `A commit asks to be watched with a trailer in the last paragraph of its message:
+
+    Nav-Watchdog: app=web deadline=10m
+
+navlint says whether git and nav-watchdog will read it, before a server does.
+
+Examples:
+    navlint message .git/COMMIT_EDITMSG    the message that is being written
+    navlint commits origin/main..          what is about to be pushed
+    navlint wait HEAD --remote origin      until the cluster has answered
+
+Exit codes: 0 no error, 1 at least one, 2 usage, 3 it could not be decided.`
+
+	helpParse = `Prints what "git interpret-trailers --parse --no-divider" prints: if your trailer
+is missing here, git does not see it.
+
+Examples:
+    navlint parse .git/COMMIT_EDITMSG
+    git log -1 --format=%B | navlint parse -`
+
+	helpMessage = `Lints the file that git hands to a commit-msg hook, after the cleanup that git is
+going to do; "-" is standard input. Positions are those of the file.
+
+Examples:
+    navlint message .git/COMMIT_EDITMSG
+    navlint message --strict "$1"                    in .git/hooks/commit-msg
+    navlint message --format json - <message.txt`
+
+	helpCommits = `Lints what a range A..B holds, all that one revision reaches, or exactly the
+commits on standard input. It needs the history of the range: in CI, fetch it
+whole (fetch-depth: 0).
+
+Examples:
+    navlint commits origin/main..
+    navlint commits --format github "origin/$GITHUB_BASE_REF..HEAD"
+    navlint commits --format gitlab "$CI_MERGE_REQUEST_DIFF_BASE_SHA..HEAD" >quality.json
+    git rev-list --since=1.week HEAD | navlint commits --stdin`
+
+	helpShow = `Prints the verdicts of a commit from refs/notes/nav/verdicts as this clone has them:
+what was decided for each Application, why, and what each gate said.
+
+Examples:
+    git fetch origin '+refs/notes/nav/*:refs/notes/nav/*'
+    navlint show HEAD
+    navlint show --format json v1.4`
+)
