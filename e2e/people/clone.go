@@ -64,9 +64,10 @@ func Password(user, password string) []string {
 	}
 }
 
-// Key is the environment that logs in over SSH with a private key.
-func Key(file string) []string {
-	return []string{"GIT_SSH_COMMAND=ssh -F /dev/null -i " + file +
+// Key is the environment that logs in over SSH with a private key. More are
+// options of ssh.
+func Key(file string, more ...string) []string {
+	return []string{"GIT_SSH_COMMAND=ssh -F /dev/null -i " + file + " " + strings.Join(more, " ") +
 		" -o IdentitiesOnly=yes -o IdentityAgent=none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"}
 }
 

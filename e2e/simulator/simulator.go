@@ -74,6 +74,28 @@ func (s *Simulator) add(apps ...string) error {
 	return nil
 }
 
+// Await waits until an Application shows a sync status and a health.
+func (s *Simulator) Await(ctx context.Context, app, sync, health string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		state, err := s.sim.State(app)
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if state.Sync == sync && state.Health == health {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is %s and %s, not %s and %s", app, state.Sync, state.Health, sync, health)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
 // Stop ends it and says what went wrong.
 func (s *Simulator) Stop() error {
 	s.stop()

@@ -1,0 +1,68 @@
+package gitea
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKilled: navwatchd is killed with SIGKILL at random moments, again and
+// again, while a bad commit must be reverted. Whatever is lost on the way, the
+// commit is reverted once, and its verdict stands.
+//
+// The first kill comes after the watch was stored as reached: what stood before a
+// commit that nobody had stored is known to no later daemon, which then reverts
+// nothing (the gate baseline).
+func TestKilled(t *testing.T) {
+	const rounds = 20
+	var apps []string
+	for i := range rounds {
+		apps = append(apps, fmt.Sprintf("app-%02d", i))
+	}
+	r := newRepository(t, "killed", apps...)
+	sim := r.deploy(apps...)
+	for _, app := range apps {
+		r.check(sim.Await(t.Context(), app, "Synced", "Healthy"))
+	}
+	w := r.watch(reverting(sim), r.askpass())
+	c := r.clone(alice, "http")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // moments, not secrets
+	commits := map[string]string{}
+	kills := map[string]int{}
+	for _, app := range apps {
+		commit := r.bad(c, app)
+		commits[app] = commit
+		r.verdict(w, commit, "Nav-Reached: ")
+		// The deadline is 5 s, a pass comes every second: most kills hit a pass, and
+		// some the push of the revert.
+		time.Sleep(time.Duration(random.Int64N(int64(9 * time.Second))))
+		kills[moment(r, commit)]++
+		w.Kill()
+		r.check(w.Start())
+		r.verdict(w, commit, "Nav-Verdict: REVERTED")
+	}
+	for _, app := range apps {
+		commit := commits[app]
+		r.verdict(w, commit, "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
+		if got := r.reverts(commit); len(got) != 1 {
+			t.Errorf("%s: %d reverts of %s: %v", app, len(got), commit, got)
+		}
+	}
+	t.Logf("%d kills: %v", rounds, kills)
+}
+
+// moment says how far a watch was when the watcher was killed.
+func moment(r *repository, commit string) string {
+	note := r.note("nav/verdicts", commit)
+	switch {
+	case strings.Contains(note, "Nav-Recovery: RECOVERED"):
+		return "recovered"
+	case strings.Contains(note, "Nav-Verdict: REVERTED"):
+		return "reverted"
+	}
+	return "waiting"
+}
