@@ -33,6 +33,7 @@ func (c *Cluster) crds(ctx context.Context) error {
 		}
 	}
 	return c.await(ctx, APIServer, func(ctx context.Context) error {
+		c.mapper.Reset()
 		_, err := c.Dynamic.Resource(Applications).List(ctx, metav1.ListOptions{Limit: 1})
 		return err
 	})
