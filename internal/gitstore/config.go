@@ -93,6 +93,23 @@ func (r *Repo) writeConfig(ctx context.Context, how, key, value string) error {
 	return nil
 }
 
+// UnsetConfig removes one value of a key, however often it stands in the
+// repository's own configuration. A value that is not there is no error.
+func (r *Repo) UnsetConfig(ctx context.Context, key, value string) error {
+	if key == "" || key[0] == '-' || strings.ContainsRune(key+value, 0) {
+		return fmt.Errorf("removing %q: not a key and a value of a configuration", key)
+	}
+	_, err := r.output(ctx, command{args: []string{"config", "--local", "--fixed-value", "--unset-all", "--end-of-options", key, value}})
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 5 { // git-config(1): it is not there
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("removing %q: %w", key, err)
+	}
+	return nil
+}
+
 // Bare reports whether the repository has no work tree.
 func (r *Repo) Bare(ctx context.Context) (bool, error) {
 	out, err := r.output(ctx, command{args: []string{"config", "--type=bool", "--get", "core.bare"}})

@@ -95,14 +95,30 @@ func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Co
 
 // HeadBranch is DefaultBranch without a process where HEAD can be read as what
 // it is, a file that names a branch. Where refs are stored otherwise, git keeps
-// a HEAD that names none (refs/heads/.invalid), and is asked.
+// a HEAD that names none (refs/heads/.invalid), and is asked. A linked worktree
+// has a HEAD of its own, but a repository has one default branch, whichever of
+// its worktrees is pushed to: that of the main one.
 func (r *Repo) HeadBranch(ctx context.Context) (string, error) {
-	head, err := os.ReadFile(filepath.Join(r.gitDir, "HEAD"))
+	head, err := os.ReadFile(filepath.Join(r.commonDir(), "HEAD"))
 	name, symbolic := strings.CutPrefix(strings.TrimRight(string(head), "\n"), "ref: ")
 	if err != nil || !symbolic || !strings.HasPrefix(name, "refs/heads/") || name == "refs/heads/.invalid" || checkRef(name) != nil {
 		return r.DefaultBranch(ctx)
 	}
 	return r.Target(ctx, name)
+}
+
+// commonDir is what linked worktrees share (gitrepository-layout(5)); it is the
+// git directory itself where there is no such file.
+func (r *Repo) commonDir() string {
+	data, err := os.ReadFile(filepath.Join(r.gitDir, "commondir"))
+	common := strings.TrimSuffix(string(data), "\n")
+	switch {
+	case err != nil || common == "":
+		return r.gitDir
+	case filepath.IsAbs(common):
+		return common
+	}
+	return filepath.Join(r.gitDir, common)
 }
 
 // maxLinks is how many symbolic refs git follows (SYMREF_MAXDEPTH).

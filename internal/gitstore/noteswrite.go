@@ -25,29 +25,39 @@ func (r *Repo) WriteNotes(ctx context.Context, base *NotesTree, edits map[string
 	}
 	p := r.newPack()
 	t := &trees{batch: b, under: base.trees, known: map[string][]treeEntry{}}
-	newTip, err = p.notes(t, base.read, base.tree, edits, message, who)
-	if err = b.close(err); err == nil {
-		err = p.write(ctx)
+	tree, changed, err := p.notes(t, base.read, base.tree, edits)
+	if err = b.close(err); err == nil && changed {
+		newTip, err = p.finish(ctx, tree, parentsOf(base.read), message, who)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("writing notes of %q: %w", base.Ref, err)
+	case !changed:
+		return base.read, nil
 	}
 	return newTip, nil
 }
 
-// notes takes in the objects of an edited notes tree and its commit.
-func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte, message string, who Identity) (string, error) {
+func parentsOf(tip string) []string {
+	if tip == "" {
+		return nil
+	}
+	return []string{tip}
+}
+
+// notes takes in the objects of an edited notes tree; false: it is as it was.
+func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte) (now string, changed bool, err error) {
 	paths := map[string]Entry{}
 	for object, data := range edits {
 		if err := p.repo.checkID(object); err != nil {
-			return "", err
+			return "", false, err
 		}
 		if len(data) > MaxNote {
-			return "", &SizeError{What: "the note of " + object, Size: int64(len(data)), Limit: MaxNote}
+			return "", false, &SizeError{What: "the note of " + object, Size: int64(len(data)), Limit: MaxNote}
 		}
 		at, err := t.locate(tree, object)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		for _, f := range at.found {
 			paths[f.path] = Entry{}
@@ -57,24 +67,16 @@ func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte, messag
 		}
 	}
 	if len(paths) == 0 {
-		return tip, nil
+		return tree, false, nil
 	}
 	ed := &editor{trees: t, pack: p}
-	now, err := ed.apply(tree, newEdit(paths), "")
-	if err != nil {
-		return "", err
+	if now, err = ed.apply(tree, newEdit(paths), ""); err != nil {
+		return "", false, err
 	}
 	if len(ed.conflicts) > 0 {
-		return "", fmt.Errorf("a folder stands where a note belongs: %q", ed.conflicts[0])
+		return "", false, fmt.Errorf("a folder stands where a note belongs: %q", ed.conflicts[0])
 	}
-	if now == tree && tip != "" {
-		return tip, nil
-	}
-	var parents []string
-	if tip != "" {
-		parents = []string{tip}
-	}
-	return p.commit(now, parents, message, who)
+	return now, now != tree || tip == "", nil
 }
 
 const (
@@ -161,21 +163,21 @@ func (a *appending) once(ctx context.Context, tip string) (added int, err error)
 		return 0, err
 	}
 	p := a.repo.newPack()
-	added, newTip, err := a.build(b, p, tip)
+	added, tree, err := a.build(b, p, tip)
 	if err := b.close(err); err != nil {
 		return 0, err
 	}
 	if added == 0 {
 		return 0, nil
 	}
-	if err := p.write(ctx); err != nil {
+	newTip, err := p.finish(ctx, tree, parentsOf(tip), a.message, a.who)
+	if err != nil {
 		return 0, err
 	}
 	return added, a.repo.UpdateRefs(ctx, RefUpdate{Ref: a.ref, Old: tip, New: newTip})
 }
 
-func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip string, err error) {
-	tree := ""
+func (a *appending) build(b *batch, p *pack, tip string) (added int, tree string, err error) {
 	if tip != "" {
 		if tree, err = b.commitTree(tip); err != nil {
 			return 0, "", err
@@ -196,8 +198,8 @@ func (a *appending) build(b *batch, p *pack, tip string) (added int, newTip stri
 			edits[object], added = now, added+n
 		}
 	}
-	newTip, err = p.notes(t, tip, tree, edits, a.message, a.who)
-	return added, newTip, err
+	tree, _, err = p.notes(t, tip, tree, edits)
+	return added, tree, err
 }
 
 // note reads the note of one object; false: it has none.

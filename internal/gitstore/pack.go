@@ -75,6 +75,7 @@ func (r *Repo) objectID(kind string, data []byte) string {
 type Identity struct {
 	Name, Email string
 	When        time.Time // written in UTC, to the second
+	Key         string    // that signs what is committed to notes, as git's user.signingKey; "" = nothing does
 }
 
 // check refuses what would break a commit's header, or what git would have to
@@ -118,6 +119,24 @@ func (p *pack) commit(tree string, parents []string, message string, who Identit
 	return p.add("commit", []byte(b.String())), nil
 }
 
+// finish writes what was gathered, and a commit on it.
+func (p *pack) finish(ctx context.Context, tree string, parents []string, message string, who Identity) (string, error) {
+	if who.Key == "" {
+		id, err := p.commit(tree, parents, message, who)
+		if err != nil {
+			return "", err
+		}
+		return id, p.write(ctx)
+	}
+	if tree == "" {
+		tree = p.add("tree", nil)
+	}
+	if err := p.write(ctx); err != nil {
+		return "", err
+	}
+	return p.repo.commitTree(ctx, tree, parents, []byte(message), who, who, who.Key)
+}
+
 // WriteBlobCommit writes a commit whose tree is just these files, and moves no
 // ref.
 func (r *Repo) WriteBlobCommit(ctx context.Context, files map[string][]byte, message string, who Identity, parents ...string) (string, error) {
@@ -139,10 +158,7 @@ func (r *Repo) WriteBlobCommit(ctx context.Context, files map[string][]byte, mes
 	}
 	var id string
 	if err == nil {
-		id, err = p.commit(tree, parents, message, who)
-	}
-	if err == nil {
-		err = p.write(ctx)
+		id, err = p.finish(ctx, tree, parents, message, who)
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing a commit: %w", err)

@@ -107,6 +107,53 @@ func (m *Remote) fetchAll(ctx context.Context) error {
 	return err
 }
 
+// FetchRefs brings a few refs, by full name, and nothing else: under the same
+// names, as the remote has them now. One that the remote does not have is deleted
+// here, and left out of the answer.
+func (m *Remote) FetchRefs(ctx context.Context, names ...string) (map[string]string, error) {
+	refs, err := m.fetchRefs(ctx, names)
+	if err != nil {
+		return nil, fmt.Errorf("fetching from %q: %w", m.shown(), err)
+	}
+	return refs, nil
+}
+
+func (m *Remote) fetchRefs(ctx context.Context, names []string) (map[string]string, error) {
+	for _, name := range names {
+		if err := checkRef(name); err != nil {
+			return nil, err
+		}
+	}
+	there, _, err := m.list(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"fetch", "--quiet", "--force", "--no-tags", "--atomic", "--no-write-fetch-head",
+		"--no-auto-maintenance", "--no-recurse-submodules", "--end-of-options", m.url,
+	}
+	for name := range there {
+		args = append(args, "+"+name+":"+name)
+	}
+	if len(there) > 0 {
+		if _, err := m.repo.output(ctx, m.command(args...)); err != nil {
+			return nil, err
+		}
+	}
+	here, err := m.repo.Refs(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	var gone []RefUpdate
+	for name, id := range here {
+		if _, ok := there[name]; !ok {
+			gone = append(gone, RefUpdate{Ref: name, Old: id})
+			delete(here, name)
+		}
+	}
+	return here, m.repo.UpdateRefs(ctx, gone...)
+}
+
 // dropGone deletes what the remote does not have any more, and says whether
 // there was something.
 func (m *Remote) dropGone(ctx context.Context) (bool, error) {

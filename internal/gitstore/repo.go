@@ -23,6 +23,8 @@ type Options struct {
 	Hook bool
 	// Timeout is the limit of one git process; 0 is two minutes.
 	Timeout time.Duration
+	// SSH: signatures are made with SSH keys, whatever the configuration says.
+	SSH bool
 }
 
 const defaultTimeout = 2 * time.Minute
@@ -37,6 +39,7 @@ type Repo struct {
 	timeout time.Duration
 	format  string // "sha1" or "sha256"
 	shallow bool
+	ssh     bool
 
 	keep bool   // one cat-file is kept for the next question (OpenHook)
 	kept *batch // it, while nobody asks; its answers were read to the end
@@ -90,7 +93,7 @@ func newRepo(dir string, o Options) *Repo {
 	if dir == "" {
 		dir = "."
 	}
-	r := &Repo{cwd: dir, timeout: o.Timeout}
+	r := &Repo{cwd: dir, timeout: o.Timeout, ssh: o.SSH}
 	if r.timeout <= 0 {
 		r.timeout = defaultTimeout
 	}

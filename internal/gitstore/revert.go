@@ -79,7 +79,7 @@ func (r *Repo) BuildRevert(ctx context.Context, commit, tip string, message []by
 	if err := plan.pack.write(ctx); err != nil {
 		return "", fmt.Errorf("reverting %s: %w", commit, err)
 	}
-	id, err = r.commitTree(ctx, plan.tree, tip, message, author, committer, signKey)
+	id, err = r.commitTree(ctx, plan.tree, []string{tip}, message, author, committer, signKey)
 	if err != nil {
 		return "", fmt.Errorf("reverting %s: %w", commit, err)
 	}
@@ -163,7 +163,7 @@ func (t *trees) entry(root, path string) (Entry, error) {
 }
 
 // commitTree writes a commit with `git commit-tree`, which knows how to sign.
-func (r *Repo) commitTree(ctx context.Context, tree, parent string, message []byte, author, committer Identity, signKey string) (string, error) {
+func (r *Repo) commitTree(ctx context.Context, tree string, parents []string, message []byte, author, committer Identity, signKey string) (string, error) {
 	if err := errors.Join(author.check(), committer.check()); err != nil {
 		return "", err
 	}
@@ -174,8 +174,16 @@ func (r *Repo) commitTree(ctx context.Context, tree, parent string, message []by
 	if signKey != "" {
 		sign = "--gpg-sign=" + signKey
 	}
+	args := []string{"-c", "i18n.commitEncoding=UTF-8"}
+	if r.ssh {
+		args = append(args, "-c", "gpg.format=ssh")
+	}
+	args = append(args, "commit-tree", sign)
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
 	out, err := r.output(ctx, command{
-		args:  []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", sign, "-p", parent, "-F", "-", "--end-of-options", tree},
+		args:  append(args, "-F", "-", "--end-of-options", tree),
 		stdin: bytes.NewReader(message),
 		own:   signKey != "",
 		env: []string{
