@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -95,6 +96,32 @@ func TestShims(t *testing.T) {
 				t.Errorf("stderr %q, want %q", stderr.String(), tt.stderr)
 			}
 		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for _, name := range append(Server(), Clone()...) {
+		for _, options := range [][]string{nil, {"--host=gitlab", "--watcher=it's 'me'", ""}} {
+			command := []string{"/a 'b'/nav hook", "it's"}
+			shim, err := Shim(name, command, options...)
+			must(t, err)
+			c, o, ok := Words(name, shim)
+			if !ok || !slices.Equal(c, command) || !slices.Equal(o, options) {
+				t.Errorf("%s: %q, %q, %t; want %q, %q", name, c, o, ok, command, options)
+			}
+			// A line more, or another hook's shim, is not what this version writes.
+			if _, _, ok := Words(name, append(shim, '\n')); ok {
+				t.Errorf("%s: a changed shim counts as current", name)
+			}
+		}
+	}
+	pre, err := Shim("pre-receive", []string{"/x"})
+	must(t, err)
+	for _, content := range []string{"", "#!/bin/sh\nset -- '/x' 'post-receive'\n", string(pre), strings.Replace(string(pre), "'/x'", "'/x", 1)} {
+		if c, o, ok := Words("post-receive", []byte(content)); ok {
+			t.Errorf("%q counts as a shim of post-receive: %q %q", content, c, o)
+		}
 	}
 }
 
