@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -36,38 +35,56 @@ func run(ctx context.Context, args []string, e env) error {
 		Version: version, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
 			{Name: "commit-msg", Usage: "lint a message before it is committed", ArgsUsage: "FILE", Action: e.commitMsg},
-			{Name: "pre-receive", Usage: "refuse a push that asks for what cannot be watched", Action: noArgs(e.preReceive)},
-			{Name: "post-receive", Usage: "queue what arrived on a watched branch", Action: noArgs(e.postReceive)},
-			{
-				Name: "install", Usage: "put the hooks of a repository in place", ArgsUsage: "REPO", Action: e.install,
-				Flags: []cli.Flag{
-					&cli.BoolFlag{Name: "clone", Usage: "REPO is a developer's clone: commit-msg, and verdicts are fetched and shown"},
-					&cli.StringFlag{Name: "watcher", Usage: "`NAME` of the user as whom navwatchd pushes; without it, nobody may write verdicts"},
-				},
-			},
+			{Name: "pre-receive", Usage: "refuse a push that asks for what cannot be watched", Flags: hostFlags(), Action: e.preReceive},
+			{Name: "post-receive", Usage: "queue what arrived on a watched branch", Flags: hostFlags(), Action: e.postReceive},
+			e.installCommand(), e.doctorCommand(),
 		},
 	}
 	return exit.Run(ctx, app, args)
 }
 
-func (e env) preReceive(ctx context.Context) error {
-	repo, err := e.open(ctx)
+// hostFlags stand in the shims of install --global, which serve many
+// repositories; what stands in a repository's configuration comes first.
+func hostFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "host", Usage: "`HOST`, where the repository's nav.host does not say it"},
+		&cli.StringFlag{Name: "watcher", Usage: "`NAME`, where the repository's nav.watcher does not say it"},
+		&cli.BoolFlag{Name: "no-queue", Usage: "write nothing, where the repository's nav.queue does not say it"},
+	}
+}
+
+// preReceive reports its own error: a host may show only what is said in its
+// own way, and main does not know which host that is.
+func (e env) preReceive(c *cli.Context) error {
+	if err := wantArgs(c, 0); err != nil {
+		return err
+	}
+	repo, err := e.open(c.Context)
 	if err != nil {
 		return err
 	}
 	defer repo.Close()
-	return hook.PreReceive(ctx, e.push(repo))
+	push := e.push(c, repo)
+	push.Out = hook.Voice(c.Context, push)
+	err = hook.PreReceive(c.Context, push)
+	if err == nil {
+		return nil
+	}
+	return &exit.Error{Code: exit.Report(push.Out, "navhook", err), Err: err, Reported: true}
 }
 
 // postReceive says what went wrong and succeeds: the push is in already.
-func (e env) postReceive(ctx context.Context) error {
-	repo, err := e.open(ctx)
+func (e env) postReceive(c *cli.Context) error {
+	if err := wantArgs(c, 0); err != nil {
+		return err
+	}
+	repo, err := e.open(c.Context)
 	if err != nil {
 		exit.Report(e.err, "navhook", fmt.Errorf("nothing was queued: %w", err))
 		return nil
 	}
 	defer repo.Close()
-	hook.PostReceive(ctx, e.push(repo))
+	hook.PostReceive(c.Context, e.push(c, repo))
 	return nil
 }
 
@@ -75,8 +92,11 @@ func (e env) open(ctx context.Context) (*gitstore.Repo, error) {
 	return gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ})
 }
 
-func (e env) push(repo *gitstore.Repo) hook.Config {
-	return hook.Config{Stdin: e.in, Out: e.err, Repo: store{repo}, User: e.user, Now: e.now}
+func (e env) push(c *cli.Context, repo *gitstore.Repo) hook.Config {
+	return hook.Config{
+		Stdin: e.in, Out: e.err, Repo: store{repo}, User: e.user, Now: e.now, Getenv: e.getenv,
+		Options: hook.Options{Host: c.String("host"), Watcher: c.String("watcher"), NoQueue: c.Bool("no-queue")},
+	}
 }
 
 func (e env) commitMsg(c *cli.Context) error {
@@ -100,38 +120,7 @@ func (e env) commitMsg(c *cli.Context) error {
 	return check.CommitMsg(c.Context, store{repo}, c.Args().First(), msg)
 }
 
-func (e env) install(c *cli.Context) error {
-	if err := wantArgs(c, 1); err != nil {
-		return err
-	}
-	repo, err := gitstore.Open(c.Context, c.Args().First(), gitstore.Options{Env: e.environ})
-	if err != nil {
-		return exit.Misused(err)
-	}
-	self, err := e.executable()
-	if err != nil {
-		return fmt.Errorf("asking where navhook is: %w", err)
-	}
-	if self, err = filepath.Abs(self); err != nil {
-		return fmt.Errorf("asking where navhook is: %w", err)
-	}
-	return hook.Install{
-		Home: repo, Out: e.out, Command: []string{self},
-		Clone: c.Bool("clone"), Watcher: c.String("watcher"),
-	}.Run(c.Context)
-}
-
 func (e env) getenv(name string) string { return variable(e.environ, name) }
-
-// noArgs is a command that takes none.
-func noArgs(do func(context.Context) error) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		if err := wantArgs(c, 0); err != nil {
-			return err
-		}
-		return do(c.Context)
-	}
-}
 
 func wantArgs(c *cli.Context, n int) error {
 	if c.NArg() == n {

@@ -65,6 +65,7 @@ func TestScript(t *testing.T) {
 			"history":  history,
 			"parallel": parallel,
 			"save":     save,
+			"httpd":    httpd,
 		},
 	})
 }

@@ -7,17 +7,47 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
 
-// Where install keeps the host and the watcher, in the repository's own
-// configuration: nothing a pusher sets reaches it.
+// Where install keeps the host, the watcher, and whether arrivals are queued, in
+// the repository's own configuration: nothing a pusher sets reaches it.
 const (
 	keyHost    = "nav.host"
 	keyWatcher = "nav.watcher"
-	hostPlain  = "plain"
+	keyQueue   = "nav.queue"
 )
 
 // Settings reads the repository's own configuration.
 type Settings interface {
 	Config(ctx context.Context, keys ...string) (map[string][]string, error)
+}
+
+// Options are what install wrote down. A hook that serves many repositories
+// (install --global) gets them on its command line; what stands in the
+// configuration of a repository comes first.
+type Options struct {
+	Host, Watcher string
+	NoQueue       bool // post-receive writes nothing, the watcher adopts by walking
+}
+
+// over is o with what the repository's configuration says put above it.
+func (o Options) over(ctx context.Context, s Settings) (Options, error) {
+	conf, err := s.Config(ctx, keyHost, keyWatcher, keyQueue)
+	if err != nil {
+		return o, err
+	}
+	if host := lastOf(conf[keyHost]); host != "" {
+		o.Host = host
+	}
+	if watcher := lastOf(conf[keyWatcher]); watcher != "" {
+		o.Watcher = watcher
+	}
+	switch queue := lastOf(conf[keyQueue]); queue {
+	case "":
+	case "true", "false":
+		o.NoQueue = queue == "false"
+	default:
+		return o, exit.Usagef("%s is %q, neither true nor false", keyQueue, queue)
+	}
+	return o, nil
 }
 
 // Identity is whom the host vouches for (design, section 8). An empty User is
@@ -34,27 +64,43 @@ func (i Identity) String() string {
 	return fmt.Sprintf("%q", i.User)
 }
 
-// identify asks only the variable of the host that install wrote down. On a
-// plain host that is the operating system's user who runs the hook; no host
-// written down: nobody. Other hosts have their place in this switch.
-func identify(ctx context.Context, s Settings, user func() (string, error)) (Identity, error) {
-	conf, err := s.Config(ctx, keyHost, keyWatcher)
-	if err != nil {
-		return Identity{}, err
-	}
-	id := Identity{Host: lastOf(conf[keyHost]), Watcher: lastOf(conf[keyWatcher])}
-	switch id.Host {
+// maxUser bounds the name of a user, in characters.
+const maxUser = 255
+
+// vouched is the user for whom the host vouches, by that host's own variable and
+// no other: GL_USER says nothing on Gitea. On a plain host it is the operating
+// system's user who runs the hook; no host written down: nobody.
+func vouched(host string, getenv func(string) string, user func() (string, error)) (string, error) {
+	name := ""
+	switch host {
 	case "":
-		return id, nil
+		return "", nil
 	case hostPlain:
-		if id.User, err = user(); err != nil {
-			return id, fmt.Errorf("asking who pushes: %w", err)
+		name, err := user()
+		if err != nil {
+			return "", fmt.Errorf("asking who pushes: %w", err)
 		}
-		return id, nil
+		return name, nil
+	case hostGitea:
+		// Of a deploy key Gitea says that the owner of the repository pushes
+		// (routers/private/serv.go), whoever holds it.
+		if key := getenv("GITEA_DEPLOY_KEY_ID"); key != "" && key != "0" {
+			return "", nil
+		}
+		name = getenv("GITEA_PUSHER_NAME")
+	case hostGitLab:
+		name = getenv("GL_USERNAME")
+	case hostGitolite:
+		name = getenv("GL_USER")
+	case hostHTTP:
+		name = getenv("REMOTE_USER")
 	default:
-		return id, exit.Hint(exit.Usagef("%s is %q, which is not supported yet", keyHost, id.Host),
-			"git config %s %s, if pushes run as the user who pushes", keyHost, hostPlain)
+		return "", exit.Hint(fmt.Errorf("asking who pushes: %w", checkHost(host)), "on the server: navhook install --host HOST REPO")
 	}
+	if exit.Line(name, maxUser) != name {
+		return "", fmt.Errorf("asking who pushes: the host says %q, which is no name", exit.Line(name, maxUser))
+	}
+	return name, nil
 }
 
 // lastOf is the value that counts for git: the last one.

@@ -1,29 +1,23 @@
 package hook
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/hooks"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
 
-// What install --clone adds, so that verdicts come with a fetch and are shown
-// by git log. The + lets a replaced ref (status) not fail the fetch.
-const (
-	notesRefspec = "+refs/notes/nav/*:refs/notes/nav/*"
-	shownNotes   = "refs/notes/nav/verdicts"
-)
-
 // Home is the repository whose hooks are installed.
 type Home interface {
+	// Dir is the git directory, absolute.
+	Dir() string
 	Bare(ctx context.Context) (bool, error)
 	// HooksDir is absolute and is where git looks, so core.hooksPath counts: for
 	// the hooks of a push, or for those that run in a work tree.
@@ -33,69 +27,153 @@ type Home interface {
 	Config(ctx context.Context, keys ...string) (map[string][]string, error)
 	SetConfig(ctx context.Context, key, value string) error // replaces
 	AddConfig(ctx context.Context, key, value string) error
+	UnsetConfig(ctx context.Context, key, value string) error // that value only, wherever it stands
 }
 
-// Install puts the shims in place. Doing it twice changes nothing.
+// Install puts the shims in place, in the host's own layout. Doing it twice
+// changes nothing.
 type Install struct {
-	Home    Home
+	Home    Home // nil with Global
 	Out     io.Writer
 	Command []string // what the shims run: an absolute path and leading arguments
 	Clone   bool     // a developer's clone: commit-msg, and notes are fetched and shown
+	Host    string   // one of Hosts; "": as it was, at first plain
 	Watcher string   // who may push refs/notes/nav/*; "": as it was, at first nobody
+	NoQueue *bool    // post-receive only prints; nil: as it was, at first it queues
+	// Global is a folder for all repositories of a host: GitLab's
+	// custom_hooks_dir, or gitolite's LOCAL_CODE.
+	Global   string
+	Specific bool // of LOCAL_CODE, hooks/repo-specific instead of hooks/common
 }
 
 // Run installs. A hook that is there already is kept as NAME.chained and runs
-// first; one that cannot be kept is an error and nothing is changed. The place
-// for other hosts (--host), for taking all of this back (--uninstall) and for a
-// doctor is here; so far the host is always plain.
+// first; one that cannot be kept is an error and nothing is changed. Shims that
+// an earlier install put into another host's layout are taken back.
 func (in Install) Run(ctx context.Context) error {
+	if err := in.check(); err != nil {
+		return err
+	}
+	if in.Global != "" {
+		return in.global()
+	}
 	bare, err := in.Home.Bare(ctx)
 	if err != nil {
 		return err
 	}
-	if in.Clone && bare {
+	if in.Clone {
+		return in.clone(ctx, bare)
+	}
+	return in.server(ctx, bare)
+}
+
+// check refuses what does not belong together.
+func (in Install) check() error {
+	switch {
+	case in.Clone && in.Watcher != "":
+		return exit.Usagef("--watcher belongs on the server, not in a clone")
+	case in.Clone && (in.Host != "" || in.NoQueue != nil || in.Global != ""):
+		return exit.Usagef("--host, --no-queue and --global belong on the server, not in a clone")
+	case in.Specific && (in.Global == "" || in.Host != hostGitolite):
+		return exit.Usagef("--repo-specific is for --host gitolite --global LOCAL_CODE")
+	case in.Watcher != exit.Line(in.Watcher, maxUser):
+		return exit.Usagef("%q is no name of a user", exit.Line(in.Watcher, maxUser))
+	case in.Host != "":
+		if err := checkHost(in.Host); err != nil {
+			return err
+		}
+	}
+	if in.Global != "" && in.Host != hostGitLab && in.Host != hostGitolite {
+		return exit.Hint(exit.Usagef("--global is for --host gitlab (its custom_hooks_dir) and --host gitolite (its LOCAL_CODE)"),
+			"Gitea has no such folder: install for each repository")
+	}
+	return nil
+}
+
+func (in Install) clone(ctx context.Context, bare bool) error {
+	if bare {
 		return exit.Hint(exit.Usagef("--clone is for a clone, this is a bare repository"),
 			"without --clone, the hooks of a server are installed")
 	}
-	if in.Clone && in.Watcher != "" {
-		return exit.Usagef("--watcher belongs on the server, not in a clone")
-	}
-	dir, err := in.Home.HooksDir(ctx, in.Clone)
+	dir, err := in.Home.HooksDir(ctx, true)
 	if err != nil {
 		return err
 	}
-	names := hooks.Server()
-	if in.Clone {
-		names = hooks.Clone()
-	}
-	if err := in.shims(dir, names); err != nil {
+	if err := in.shims(placesOf("", "", dir, hooks.Clone()), nil); err != nil {
 		return err
 	}
-	if in.Clone {
-		return in.fetchNotes(ctx)
+	return in.fetchNotes(ctx)
+}
+
+func (in Install) server(ctx context.Context, bare bool) error {
+	have, err := Options{}.over(ctx, in.Home)
+	if err != nil {
+		return err
+	}
+	want := have
+	in.wish(&want)
+	if err := checkHost(want.Host); err != nil {
+		return err
+	}
+	if !bare && (want.Host == hostGitea || want.Host == hostGitLab) {
+		return exit.Usagef("the repositories of %s are bare, this one has a work tree", want.Host)
+	}
+	plain, err := in.Home.HooksDir(ctx, false)
+	if err != nil {
+		return err
+	}
+	places := placesOf(want.Host, in.Home.Dir(), plain, hooks.Server())
+	if err := in.shims(places, nil); err != nil {
+		return err
+	}
+	if err := in.strays(places, plain); err != nil {
+		return err
 	}
 	if !bare {
 		in.say("this repository has a work tree; --clone would install the hook of a developer's clone")
 	}
-	return in.identity(ctx)
+	if want.Host == hostGitea {
+		for _, name := range hooks.Server() {
+			if odd := delegates(in.Home.Dir(), name); odd != "" {
+				in.say("%s, so Gitea will not run ours: regenerate Gitea's hooks (site administration, or gitea doctor check --run hooks --fix)", odd)
+			}
+		}
+	}
+	return in.settings(ctx, have, want)
+}
+
+// wish puts what was asked for in the place of what was there.
+func (in Install) wish(o *Options) {
+	if in.Host != "" {
+		o.Host = in.Host
+	}
+	if o.Host == "" {
+		o.Host = hostPlain
+	}
+	if in.Watcher != "" {
+		o.Watcher = in.Watcher
+	}
+	if in.NoQueue != nil {
+		o.NoQueue = *in.NoQueue
+	}
 }
 
 // shims checks every hook before it touches one.
-func (in Install) shims(dir string, names []string) error {
-	files := make([]hookFile, len(names))
-	for i, name := range names {
-		shim, err := hooks.Shim(name, in.Command)
+func (in Install) shims(places []place, options []string) error {
+	files := make([]hookFile, len(places))
+	for i, p := range places {
+		// Of a place with a name of its own, the hook is still the same.
+		shim, err := hooks.Shim(p.hook, in.Command, options...)
 		if err != nil {
-			return fmt.Errorf("making the %s hook: %w", name, err)
+			return fmt.Errorf("making the %s hook: %w", p.hook, err)
 		}
-		if files[i], err = inspect(filepath.Join(dir, name), shim); err != nil {
+		if files[i], err = inspect(p, shim); err != nil {
 			return err
 		}
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("making the hooks directory: %w", err)
-	}
 	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
+			return fmt.Errorf("making the hooks directory: %w", err)
+		}
 		did, err := f.install()
 		if err != nil {
 			return fmt.Errorf("installing %s: %w", f.path, err)
@@ -105,125 +183,96 @@ func (in Install) shims(dir string, names []string) error {
 	return nil
 }
 
-func (in Install) identity(ctx context.Context) error {
-	have, err := in.Home.Config(ctx, keyHost, keyWatcher)
-	if err != nil {
-		return err
-	}
-	want := map[string]string{keyHost: hostPlain}
-	if in.Watcher != "" {
-		want[keyWatcher] = in.Watcher
-	}
-	for _, key := range []string{keyHost, keyWatcher} {
-		value, ok := want[key]
-		if !ok || slices.Equal(have[key], []string{value}) {
+func (in Install) settings(ctx context.Context, have, want Options) error {
+	for _, s := range []struct{ key, have, want string }{
+		{keyHost, have.Host, want.Host},
+		{keyWatcher, have.Watcher, want.Watcher},
+		{keyQueue, strconv.FormatBool(!have.NoQueue), strconv.FormatBool(!want.NoQueue)},
+	} {
+		if s.have == s.want {
 			continue
 		}
-		if err := in.Home.SetConfig(ctx, key, value); err != nil {
+		if err := in.Home.SetConfig(ctx, s.key, s.want); err != nil {
 			return err
 		}
 	}
-	watcher := in.Watcher
-	if watcher == "" {
-		watcher = lastOf(have[keyWatcher])
-	}
-	if watcher == "" {
+	in.tellOptions(want)
+	return nil
+}
+
+func (in Install) tellOptions(o Options) {
+	if o.Watcher == "" {
 		in.say("no watcher is named, so nobody can push refs/notes/nav/verdicts: --watcher NAME names the user it runs as")
 	} else {
-		in.say("the watcher is %q, as user of this host (%s)", watcher, hostPlain)
+		in.say("the watcher is %q, as user of this host (%s)", o.Watcher, o.Host)
+	}
+	if o.NoQueue {
+		in.say("nothing is queued: the watcher finds what arrives by walking the branches, and does not know who pushed it;\n" +
+			"  so an armed commit is held, unless the policy allows \"*\"")
+	}
+}
+
+// global installs for all repositories of a host. The options stand in the shims,
+// because no repository is at hand whose configuration could hold them.
+func (in Install) global() error {
+	dir, err := filepath.Abs(in.Global)
+	if err != nil {
+		return fmt.Errorf("looking for --global: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return exit.Usagef("--global %s is not a folder", in.Global)
+	}
+	places := globalPlaces(in.Host, dir, in.Specific, hooks.Server())
+	var want Options
+	for _, p := range places {
+		if content, err := os.ReadFile(p.path); err == nil {
+			if _, words, ok := hooks.Words(p.hook, content); ok {
+				want = parseOptions(words)
+			}
+		}
+	}
+	in.wish(&want)
+	if err := in.shims(places, want.words()); err != nil {
+		return err
+	}
+	in.tellOptions(want)
+	switch {
+	case in.Specific:
+		for _, p := range places {
+			in.say("in gitolite.conf, for the repositories that have it: option hook.%s = %s", p.hook, specificName(p.hook))
+		}
+		in.say("in .gitolite.rc: LOCAL_CODE, and 'repo-specific-hooks' in ENABLE")
+	case in.Host == hostGitolite:
+		in.say("gitolite setup --hooks-only links them into every repository")
 	}
 	return nil
 }
 
-func (in Install) fetchNotes(ctx context.Context) error {
-	const url, fetch, display = "remote.origin.url", "remote.origin.fetch", "notes.displayRef"
-	have, err := in.Home.Config(ctx, url, fetch, display)
-	if err != nil {
-		return err
+// words are the options on the command line of a hook.
+func (o Options) words() []string {
+	words := []string{"--host=" + o.Host}
+	if o.Watcher != "" {
+		words = append(words, "--watcher="+o.Watcher)
 	}
-	if len(have[url]) == 0 {
-		in.say("there is no remote \"origin\": verdicts come with a fetch after\n"+
-			"  git config --add remote.NAME.fetch %q", notesRefspec)
-	} else if !slices.Contains(have[fetch], notesRefspec) {
-		if err := in.Home.AddConfig(ctx, fetch, notesRefspec); err != nil {
-			return err
+	if o.NoQueue {
+		words = append(words, "--no-queue")
+	}
+	return words
+}
+
+func parseOptions(words []string) Options {
+	o := Options{NoQueue: slices.Contains(words, "--no-queue")}
+	for _, w := range words {
+		if v, ok := strings.CutPrefix(w, "--host="); ok {
+			o.Host = v
+		} else if v, ok := strings.CutPrefix(w, "--watcher="); ok {
+			o.Watcher = v
 		}
-		in.say("%s: %s", fetch, notesRefspec)
 	}
-	if !slices.Contains(have[display], shownNotes) {
-		if err := in.Home.AddConfig(ctx, display, shownNotes); err != nil {
-			return err
-		}
-		in.say("%s: %s", display, shownNotes)
-	}
-	return nil
+	return o
 }
 
 func (in Install) say(format string, args ...any) {
 	// What could not be printed does not undo what was installed.
 	_, _ = fmt.Fprintln(in.Out, exit.Printable(fmt.Sprintf(format, args...)))
-}
-
-// hookFile is one hook as it is and as it shall be.
-type hookFile struct {
-	path    string
-	shim    []byte
-	foreign bool // somebody else's hook is there and moves aside
-	same    bool // nothing to do
-}
-
-func inspect(path string, shim []byte) (hookFile, error) {
-	f := hookFile{path: path, shim: shim}
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
-	}
-	if err != nil {
-		return f, fmt.Errorf("looking at the hook that is there: %w", err)
-	}
-	if info.IsDir() {
-		return f, exit.Usagef("%s is a directory", path)
-	}
-	if info.Mode().IsRegular() {
-		old, err := os.ReadFile(path)
-		if err != nil {
-			return f, fmt.Errorf("reading the hook that is there: %w", err)
-		}
-		f.same = bytes.Equal(old, shim) && info.Mode().Perm()&0o111 != 0
-		if f.same || hooks.Ours(old) {
-			return f, nil
-		}
-	}
-	f.foreign = true
-	if _, err := os.Lstat(path + hooks.Chained); !errors.Is(err, fs.ErrNotExist) {
-		return f, exit.Hint(exit.Usagef("%s is not ours, and %s%s is there already", path, filepath.Base(path), hooks.Chained),
-			"make one hook of the two, as %s, and install again", path)
-	}
-	return f, nil
-}
-
-// install writes the shim beside its place and renames it there, so that there
-// is no moment without a hook: a push in between meets the old one or both.
-func (f hookFile) install() (did string, err error) {
-	if f.same {
-		return "as it was", nil
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+".*")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
-	_, err = tmp.Write(f.shim)
-	if err = errors.Join(err, tmp.Chmod(0o755), tmp.Close()); err != nil {
-		return "", err
-	}
-	did = "installed"
-	if f.foreign {
-		// A symbolic link is linked itself, not what it points to.
-		if err := os.Link(f.path, f.path+hooks.Chained); err != nil {
-			return "", fmt.Errorf("keeping the hook that is there: %w", err)
-		}
-		did = "installed; the hook that was there is kept as " + filepath.Base(f.path) + hooks.Chained + " and runs first"
-	}
-	return did, os.Rename(tmp.Name(), f.path)
 }

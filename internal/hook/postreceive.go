@@ -2,9 +2,7 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -22,8 +20,11 @@ const (
 // PostReceive queues what arrived on watched branches: a line in watches for
 // every commit that carries a watch and every watched branch to which it is
 // new. It never fails the push, which is in already; what went wrong is
-// printed, and the watcher finds the commit by walking the branch.
+// printed, and the watcher finds the commit by walking the branch. Where the
+// refs that a hook writes are not replicated (Options.NoQueue), that walk is the
+// rule, and it only prints.
 func PostReceive(ctx context.Context, c Config) {
+	c.Out = Voice(ctx, c)
 	p := &push{Config: c}
 	if err := p.queue(ctx); err != nil {
 		p.say("not queued: %v", err)
@@ -46,6 +47,13 @@ func (p *push) queue(ctx context.Context) error {
 	queued, err := p.lines(ctx, arrivals)
 	if err != nil || len(queued) == 0 {
 		return err
+	}
+	o, err := p.installed(ctx)
+	if err != nil {
+		return err
+	}
+	if o.NoQueue {
+		return p.announce(ctx, queued)
 	}
 	lines := map[string][]string{}
 	for _, a := range queued {
@@ -120,15 +128,31 @@ func arrivalKey(line string) string {
 	return said[0].Commit + " " + said[0].Branch
 }
 
-func (p *push) tell(queued []verdict.Arrival, added int) {
-	for i, a := range queued {
+// announce is for where nothing is queued.
+func (p *push) announce(ctx context.Context, arrived []verdict.Arrival) error {
+	refs, err := p.Repo.Refs(ctx, statusRef)
+	if err != nil {
+		return err
+	}
+	p.list("arrived", arrived)
+	p.say("this host queues nothing: the watcher finds them when it next walks the branch")
+	p.lastSeen(ctx, refs[statusRef])
+	return nil
+}
+
+func (p *push) list(what string, arrivals []verdict.Arrival) {
+	for i, a := range arrivals {
 		if i == maxQueued {
-			p.say("... and %d more", len(queued)-i)
+			p.say("... and %d more", len(arrivals)-i)
 			break
 		}
-		p.say("queued %s on %s: %s", a.Commit[:min(len(a.Commit), shortCommit)], exit.Line(a.Branch, 72),
+		p.say("%s %s on %s: %s", what, a.Commit[:min(len(a.Commit), shortCommit)], exit.Line(a.Branch, 72),
 			exit.Line(strings.Join(a.Apps, ", "), 200))
 	}
+}
+
+func (p *push) tell(queued []verdict.Arrival, added int) {
+	p.list("queued", queued)
 	if before := len(queued) - added; before > 0 {
 		p.say("%d of %d had been queued before", before, len(queued))
 	}
@@ -136,7 +160,7 @@ func (p *push) tell(queued []verdict.Arrival, added int) {
 
 // lastSeen tells when the watcher last wrote its heartbeat. It decides nothing.
 func (p *push) lastSeen(ctx context.Context, status string) {
-	at, err := p.heartbeat(ctx, status)
+	at, err := readHeartbeat(ctx, p.Repo, status)
 	switch {
 	case errors.Is(err, errNever):
 		p.say("the watcher was last seen: never")
@@ -146,31 +170,4 @@ func (p *push) lastSeen(ctx context.Context, status string) {
 		p.say("the watcher was last seen: %s (%s ago)", at.UTC().Format(time.RFC3339),
 			p.Now().Sub(at).Truncate(time.Second))
 	}
-}
-
-var errNever = errors.New("there is no heartbeat")
-
-func (p *push) heartbeat(ctx context.Context, tip string) (time.Time, error) {
-	if tip == "" {
-		return time.Time{}, errNever
-	}
-	data, odd, err := p.Repo.FileAt(ctx, tip, statusFile)
-	switch {
-	case err != nil:
-		return time.Time{}, err
-	case odd != "":
-		return time.Time{}, errors.New(odd)
-	case data == nil:
-		return time.Time{}, errNever
-	}
-	var status struct {
-		At time.Time `json:"at"`
-	}
-	if err := json.Unmarshal(data, &status); err != nil {
-		return time.Time{}, fmt.Errorf("reading %s: %w", statusFile, err)
-	}
-	if status.At.IsZero() {
-		return time.Time{}, errNever
-	}
-	return status.At, nil
 }

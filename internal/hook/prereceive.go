@@ -33,6 +33,7 @@ const (
 // refs pass unread. Messages are linted on every branch, the arming rules are
 // asked on the watched ones.
 func PreReceive(ctx context.Context, c Config) error {
+	c.Out = Voice(ctx, c)
 	p := &push{Config: c}
 	if err := p.open(ctx); err != nil {
 		return exit.Unclear(err)

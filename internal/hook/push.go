@@ -50,6 +50,17 @@ type Config struct {
 	Repo  Repo
 	User  func() (string, error) // the operating system's user
 	Now   func() time.Time
+	// Getenv is the environment in which the host started the hook; nil: nothing
+	// is set. Only the variable of the repository's host is asked.
+	Getenv  func(name string) string
+	Options Options // of a hook that serves many repositories
+}
+
+func (c Config) env(name string) string {
+	if c.Getenv == nil {
+		return ""
+	}
+	return c.Getenv(name)
 }
 
 // push is one run of a hook. What costs a process is asked once, and only if
@@ -61,6 +72,7 @@ type push struct {
 	defaultRef string
 	noPolicy   bool // it is known that there was no policy file before the push
 	policy     *arming.Policy
+	options    *Options
 	identity   *Identity
 	told       int // watches of which it was told that they are not queued
 }
@@ -86,7 +98,9 @@ func (p *push) open(ctx context.Context) error {
 
 func (p *push) say(format string, args ...any) {
 	// The pusher may be gone; that decides nothing.
-	_, _ = fmt.Fprintf(p.Out, "nav-watchdog: %s\n", exit.Printable(fmt.Sprintf(format, args...)))
+	// What is quoted may have lines of its own, which must not look like ours.
+	text := strings.ReplaceAll(exit.Printable(fmt.Sprintf(format, args...)), "\n", "\n    ")
+	_, _ = fmt.Fprintf(p.Out, "nav-watchdog: %s\n", text)
 }
 
 func (p *push) defaultBranch(ctx context.Context) (string, error) {
@@ -100,13 +114,29 @@ func (p *push) defaultBranch(ctx context.Context) (string, error) {
 	return p.defaultRef, nil
 }
 
+// installed is what install wrote down for this repository.
+func (p *push) installed(ctx context.Context) (Options, error) {
+	if p.options == nil {
+		o, err := p.Options.over(ctx, p.Repo)
+		if err != nil {
+			return Options{}, err
+		}
+		p.options = &o
+	}
+	return *p.options, nil
+}
+
 func (p *push) who(ctx context.Context) (Identity, error) {
 	if p.identity == nil {
-		id, err := identify(ctx, p.Repo, p.User)
+		o, err := p.installed(ctx)
 		if err != nil {
 			return Identity{}, err
 		}
-		p.identity = &id
+		user, err := vouched(o.Host, p.env, p.User)
+		if err != nil {
+			return Identity{}, err
+		}
+		p.identity = &Identity{Host: o.Host, User: user, Watcher: o.Watcher}
 	}
 	return *p.identity, nil
 }
