@@ -11,7 +11,9 @@ package arming
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -51,26 +53,47 @@ type Request struct {
 	By     string // the pusher; counts only with Vouched
 	// Vouched says whether By counts.
 	Vouched Vouch
+	Now     time.Time // zero: no rule about a moment is asked
 
-	App  verdict.App  // as the trailer names it
-	Mode trailer.Mode // shadow asks for nothing, so nothing is found
+	App      verdict.App  // as the trailer names it
+	Mode     trailer.Mode // shadow is only warned of what could not be watched
+	Deadline time.Duration
+	Reach    time.Duration
+	Refresh  time.Duration // how long Argo CD takes at most to look again; zero: its default
 
 	Branch, DefaultBranch string   // short names or refs/heads/...
 	Paths                 []string // that the commit changed, both sides of a rename
+	PathsUnknown          bool     // nobody can tell yet what it changes
 
-	Facts  *Facts        // nil: nobody knows the Application
-	Others []AppPaths    // of other known Applications; App itself is skipped
-	Named  []verdict.App // that the commit's trailers name
+	// Places are what each place that knows the Application says of it; none:
+	// nobody knows it. Asked names the places that were asked.
+	Places []Facts
+	Asked  []string
+	// Unread says why a place that was asked could not be read whole.
+	Unread  []string
+	Content *Content      // its plain manifests; nil: not looked at
+	Others  []AppPaths    // of other known Applications; App itself is skipped
+	Named   []verdict.App // that the commit's trailers name
+
+	Watcher *Watcher    // what the watcher says of itself; nil: nobody heard of it
+	Signs   verdict.Tri // the watcher signs its reverts
 
 	Policies []NamedPolicy // none: refused
-	// IsOurRepo reports whether an address is this repository; nil knows none.
+	// IsOurRepo reports whether an address is this repository; nil: no name of
+	// it is known.
 	IsOurRepo func(url string) bool
 }
 
+// DefaultRefresh is Argo CD's own: it compares anew after 120 s and a jitter of
+// at most 60 s.
+const DefaultRefresh = 180 * time.Second
+
 // app is the Application as exactly as it is known.
 func (r Request) app() verdict.App {
-	if r.Facts != nil && r.App.Matches(r.Facts.App) {
-		return r.Facts.App
+	for _, f := range r.Places {
+		if r.App.Matches(f.App) {
+			return f.App
+		}
 	}
 	return r.App
 }
@@ -82,6 +105,7 @@ type Ask uint8
 const (
 	AskAll    Ask = iota // the policy, and the Application's facts
 	AskPolicy            // what the policy alone answers: who, which app, never-paths
+	AskRevert            // all but what other gates answer: the Application has failed, and the watcher lives
 )
 
 // Outcome is what a finding means. Only Refuse holds anything.
@@ -93,6 +117,7 @@ const (
 	NotAssessed         // could not be found out here; Message says what is missing
 	Accepted            // would refuse, but the policy waives it; Reason is the policy's
 	Noted               // known, worth saying, refuses nothing
+	Warned              // a revert may not help, or not in time; refuses nothing
 )
 
 func (o Outcome) String() string {
@@ -103,6 +128,8 @@ func (o Outcome) String() string {
 		return "not assessed"
 	case Accepted:
 		return "accepted"
+	case Warned:
+		return "warned"
 	default:
 		return "noted"
 	}
@@ -122,34 +149,85 @@ func (f Finding) String() string {
 }
 
 // Check asks every rule and returns what they found, in the order of Rules.
-// An armed commit may stand if none of it refuses. A commit in shadow mode
-// asks for nothing: there are no findings.
+// An armed commit may stand if none of it refuses. A commit in shadow mode asks
+// for nothing: it is only warned where its watch could not be judged.
 func Check(r Request, ask Ask) []Finding {
 	if r.Mode == trailer.Shadow {
-		return nil
+		if ask != AskAll {
+			return nil
+		}
+		return checkShadow(r)
 	}
 	fs := checkPolicies(r)
-	if ask == AskAll {
-		fs = append(fs, checkFacts(r)...)
+	if ask != AskPolicy {
+		fs = append(fs, checkFacts(r, ask)...)
 	}
 	for i := range fs {
 		fs[i] = waive(fs[i], r)
 	}
+	order := ruleOrder()
+	slices.SortStableFunc(fs, func(a, b Finding) int { return order[a.Rule] - order[b.Rule] })
 	return fs
 }
 
-func checkFacts(r Request) []Finding {
-	switch {
-	case r.Facts == nil:
-		return []Finding{found(RuleUnknownApp, Refuse, "no Application %s is known", r.App)}
-	case !r.App.Matches(r.Facts.App):
-		return []Finding{found(RuleUnknownApp, Refuse, "what is known is of %s, not of %s", r.Facts.App, r.App)}
+func checkFacts(r Request, ask Ask) []Finding {
+	places, fs := known(r)
+	if len(fs) > 0 {
+		return fs
 	}
-	var fs []Finding
-	for _, rule := range []func(Request) []Finding{
-		checkSource, checkSync, checkImageUpdater, checkForeignPath, checkProject,
-	} {
-		fs = append(fs, rule(r)...)
+	rules := []func(Request, Facts) []Finding{
+		checkSource, checkSync, checkImageUpdater, checkProject, checkTouched, checkTiming, checkManifests,
+	}
+	if ask == AskAll {
+		rules = append(rules, checkState)
+		fs = append(fs, checkWatcher(r)...)
+	}
+	fs = append(fs, combine(r, places, rules)...)
+	return append(fs, checkForeignPath(r)...)
+}
+
+// known gives what the places say of the Application, or why it is not known.
+func known(r Request) ([]Facts, []Finding) {
+	unread := ""
+	if len(r.Unread) > 0 {
+		unread = " (" + strings.Join(r.Unread[:min(3, len(r.Unread))], "; ") + ")"
+	}
+	if len(r.Places) == 0 {
+		return nil, []Finding{found(RuleUnknownApp, Refuse, "no Application %s is known%s%s", r.App, asked(r), unread)}
+	}
+	first := r.Places[0].App
+	for _, f := range r.Places {
+		switch {
+		case !r.App.Matches(f.App):
+			return nil, []Finding{found(RuleUnknownApp, Refuse, "what is known is of %s, not of %s", f.App, r.App)}
+		case !first.Matches(f.App):
+			return nil, []Finding{found(RuleUnknownApp, Refuse, "the name %s fits several Applications: %s and %s", r.App, first, f.App)}
+		}
+	}
+	return r.Places, nil
+}
+
+func asked(r Request) string {
+	if len(r.Asked) == 0 {
+		return ""
+	}
+	return "; asked was " + strings.Join(r.Asked, ", ")
+}
+
+// checkShadow warns of what could only end in ERROR_UNWATCHABLE. Where no place
+// was asked nothing is said.
+func checkShadow(r Request) []Finding {
+	if len(r.Places) == 0 && len(r.Asked) == 0 {
+		return nil
+	}
+	places, fs := known(r)
+	if len(fs) == 0 {
+		fs = combine(r, places, []func(Request, Facts) []Finding{checkWatchable})
+	}
+	for i := range fs {
+		if fs[i].Outcome == Refuse {
+			fs[i].Outcome = Warned
+		}
 	}
 	return fs
 }
@@ -159,36 +237,41 @@ func waive(f Finding, r Request) Finding {
 	if f.Outcome == Noted {
 		return f
 	}
-	if reason, ok := Waived(r.Policies, f.Rule, r.app()); ok {
+	deletes := r.Content.deletes()
+	if reason, ok := waived(r.Policies, f.Rule, r.app(), deletes); ok {
 		f.Outcome, f.Hint, f.Reason = Accepted, "", reason
 		f.Message += "; accepted by the policy: " + reason
 		return f
 	}
 	for _, p := range r.Policies {
-		if entry, ok := p.Accepts(f.Rule, r.app()); entry != nil && !ok {
-			f.Message += fmt.Sprintf("; the policy accepts it when it %s, which is not assessed yet, so it counts as refused",
-				strings.ReplaceAll(entry.When, "-", " "))
-			break
+		entry, ok := p.accepts(f.Rule, r.app(), deletes)
+		if entry == nil || ok {
+			continue
 		}
+		switch {
+		case deletes == verdict.Yes:
+			f.Message += "; the policy accepts it when it deletes nothing, and a revert deletes " + removed(r.Content.Removed)
+		case r.Content == nil:
+			f.Message += "; the policy accepts it when it deletes nothing, which was not looked at, so it counts as refused"
+		default:
+			f.Message += "; the policy accepts it when it deletes nothing, which is not known: " + r.Content.Unknown
+		}
+		break
 	}
 	return f
 }
 
-// checkProject lists what only the AppProject could tell.
-func checkProject(r Request) []Finding {
-	project := r.Facts.Project
-	if project == "" {
-		project = "default" // what Argo CD takes for an empty one
+func removed(ids []verdict.ObjectID) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
 	}
-	return []Finding{
-		found(RuleProjectSignatures, NotAssessed, "whether AppProject %q demands signed commits was not looked at", clip(project)),
-		found(RuleProjectWindows, NotAssessed, "whether a sync window of AppProject %q would hold a revert was not looked at", clip(project)),
-	}
+	return list(texts)
 }
 
 func found(rule string, o Outcome, format string, args ...any) Finding {
 	f := Finding{Rule: rule, Outcome: o, Message: fmt.Sprintf(format, args...)}
-	if o == Refuse || o == NotAssessed {
+	if o == Refuse || o == NotAssessed || o == Warned {
 		f.Hint = ruleByID(rule).Hint
 	}
 	return f

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,6 +16,9 @@ const (
 	ourURL   = "https://git.example.com/team/deploy.git"
 	otherURL = "https://git.example.com/team/other.git"
 )
+
+// navTime is a Sunday at noon.
+var navTime = time.Date(2026, time.November, 29, 12, 0, 0, 0, time.UTC)
 
 func allowing() Policy {
 	p := Default()
@@ -31,10 +35,14 @@ func clean() Request {
 		App: verdict.App{Name: "web"}, Mode: trailer.Arm,
 		Branch: "refs/heads/main", DefaultBranch: "refs/heads/main",
 		Paths: []string{"apps/web/deployment.yaml"},
-		Facts: &Facts{
+		Places: []Facts{{
 			App: verdict.App{Namespace: "argocd", Name: "web"}, From: "live", Project: "prod", AutoSync: true,
 			Sources: []verdict.Source{{RepoURL: ourURL, Path: "apps/web", TargetRevision: "main"}},
-		},
+			State:   &State{Sync: verdict.Synced, Health: verdict.Healthy, Settled: true},
+			Rules:   &AppProject{Name: "prod"}, UpdaterCRD: verdict.No,
+		}},
+		Now: navTime, Deadline: 15 * time.Minute, Reach: 15 * time.Minute,
+		Watcher: &Watcher{At: navTime, Every: 5 * time.Minute},
 		Others: []AppPaths{
 			{App: verdict.App{Namespace: "argocd", Name: "web"}, Paths: []string{"apps/web"}},
 			{App: verdict.App{Namespace: "argocd", Name: "api"}, Paths: []string{"apps/api"}},
@@ -84,68 +92,97 @@ var refusals = []struct {
 		r.Paths = append(r.Paths, "apps/web/b.yaml")
 	}, `and 1 more are`},
 
-	{"unknown app", RuleUnknownApp, func(r *Request) { r.Facts = nil }, "no Application web is known"},
-	{"facts of another app", RuleUnknownApp, func(r *Request) { r.Facts.App.Name = "api" }, "of argocd/api, not of web"},
+	{"unknown app", RuleUnknownApp, func(r *Request) { r.Places = nil }, "no Application web is known"},
+	{"facts of another app", RuleUnknownApp, func(r *Request) { r.Places[0].App.Name = "api" }, "of argocd/api, not of web"},
 
 	{"chart", RuleSourceType, func(r *Request) {
-		r.Facts.Sources = []verdict.Source{{Kind: verdict.SourceChart, RepoURL: ourURL, Chart: "web"}, {Kind: verdict.SourceOCI, RepoURL: "oci://x"}}
+		r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart, RepoURL: ourURL, Chart: "web"}, {Kind: verdict.SourceOCI, RepoURL: "oci://x"}}
 	}, "no plain git source, only chart and oci"},
-	{"no source", RuleSourceType, func(r *Request) { r.Facts.Sources = nil }, "it has no source at all"},
+	{"no source", RuleSourceType, func(r *Request) { r.Places[0].Sources = nil }, "it has no source at all"},
 
-	{"other repository", RuleRepository, func(r *Request) { r.Facts.Sources[0].RepoURL = "https://bot:secret@git.example.com/x?token=secret" }, `they are "https://git.example.com/x"`},
-	{"nothing is ours", RuleRepository, func(r *Request) { r.IsOurRepo = nil }, "no source of argocd/web is this repository"},
+	{"other repository", RuleRepository, func(r *Request) { r.Places[0].Sources[0].RepoURL = "https://bot:secret@git.example.com/x?token=secret" }, `they are "https://git.example.com/x"`},
+	{"nothing is ours", RuleRepository, func(r *Request) { r.IsOurRepo = func(string) bool { return false } }, "no source of argocd/web is this repository"},
 	{"our name on a chart only", RuleRepository, func(r *Request) {
-		r.Facts.Sources = []verdict.Source{{Kind: verdict.SourceChart, RepoURL: ourURL}, {RepoURL: otherURL}}
+		r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart, RepoURL: ourURL}, {RepoURL: otherURL}}
 	}, otherURL},
 
-	{"other branch", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "stable" }, `another branch or a tag, "stable", not the branch "main"`},
-	{"other branch, in full", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "refs/heads/stable" }, `the branch "refs/heads/stable"`},
-	{"commit", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = strings.Repeat("ab", 20) }, "the commit abab"},
+	{"other branch", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "stable" }, `another branch or a tag, "stable", not the branch "main"`},
+	{"other branch, in full", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "refs/heads/stable" }, `the branch "refs/heads/stable"`},
+	{"commit", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = strings.Repeat("ab", 20) }, "the commit abab"},
 	{"commit, though the branch is called so", RuleTargetRevision, func(r *Request) {
-		r.Facts.Sources[0].TargetRevision = strings.Repeat("ab", 20)
+		r.Places[0].Sources[0].TargetRevision = strings.Repeat("ab", 20)
 		r.Branch = strings.Repeat("ab", 20)
 	}, "the commit abab"},
-	{"short commit", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "4f2a9c1" }, "the short commit"},
-	{"tag", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "refs/tags/main" }, `the tag "refs/tags/main"`},
-	{"version", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "v1.2.3" }, `the tag "v1.2.3"`},
-	{"range", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = ">=1.2 <2" }, "the version range"},
-	{"wildcard range", RuleTargetRevision, func(r *Request) { r.Facts.Sources[0].TargetRevision = "v1.x" }, "the version range"},
+	{"short commit", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "4f2a9c1" }, "the short commit"},
+	{"tag", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "refs/tags/main" }, `the tag "refs/tags/main"`},
+	{"version", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "v1.2.3" }, `the tag "v1.2.3"`},
+	{"range", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = ">=1.2 <2" }, "the version range"},
+	{"wildcard range", RuleTargetRevision, func(r *Request) { r.Places[0].Sources[0].TargetRevision = "v1.x" }, "the version range"},
 	{"HEAD is another branch", RuleTargetRevision, func(r *Request) {
-		r.Facts.Sources[0].TargetRevision = "HEAD"
+		r.Places[0].Sources[0].TargetRevision = "HEAD"
 		r.Branch = "release"
 	}, `the default branch "main", not "release"`},
 	{"empty is another branch", RuleTargetRevision, func(r *Request) {
-		r.Facts.Sources[0].TargetRevision = ""
+		r.Places[0].Sources[0].TargetRevision = ""
 		r.Branch = "release"
 	}, `the default branch "main", not "release"`},
 	{"HEAD is not known", RuleTargetRevision, func(r *Request) {
-		r.Facts.Sources[0].TargetRevision = "HEAD"
+		r.Places[0].Sources[0].TargetRevision = "HEAD"
 		r.DefaultBranch = ""
 	}, "the default branch, which is not known"},
 	{"the branch is not known", RuleTargetRevision, func(r *Request) { r.Branch = "" }, "the branch of the commit is not known"},
 	{"a values source on a tag", RuleTargetRevision, func(r *Request) {
-		r.Facts.Sources = append(r.Facts.Sources, verdict.Source{RepoURL: ourURL, Ref: "values", TargetRevision: "v1.0.0"})
+		r.Places[0].Sources = append(r.Places[0].Sources, verdict.Source{RepoURL: ourURL, Ref: "values", TargetRevision: "v1.0.0"})
 	}, `a source of argocd/web follows the tag "v1.0.0"`},
 
-	{"hydrator", RuleHydrator, func(r *Request) { r.Facts.Hydrator, r.Facts.Sources = true, nil }, "source hydrator"},
-	{"skip-reconcile", RuleSkipReconcile, func(r *Request) { r.Facts.SkipReconcile = true }, "frozen"},
-	{"auto-sync off", RuleAutoSyncOff, func(r *Request) { r.Facts.AutoSync = false }, "auto-sync of argocd/web is off"},
-	{"prune", RulePrune, func(r *Request) { r.Facts.Prune = true }, "would delete what the commit added"},
+	{"hydrator", RuleHydrator, func(r *Request) { r.Places[0].Hydrator, r.Places[0].Sources = true, nil }, "source hydrator"},
+	{"skip-reconcile", RuleSkipReconcile, func(r *Request) { r.Places[0].SkipReconcile = true }, "frozen"},
+	{"auto-sync off", RuleAutoSyncOff, func(r *Request) { r.Places[0].AutoSync = false }, "auto-sync of argocd/web is off"},
+	{"prune", RulePrune, func(r *Request) { r.Places[0].Prune = true }, "would delete what the commit added"},
 	{"prune, disabled, of a set", RulePrune, func(r *Request) {
-		r.Facts.Prune, r.Facts.AutoSync, r.Facts.OwnedBySet = true, false, true
+		r.Places[0].Prune, r.Places[0].AutoSync, r.Places[0].OwnedBySet = true, false, true
 	}, "also while automated.enabled is false"},
 
-	{"Image Updater by default", RuleImageUpdater, func(r *Request) { r.Facts.ImageUpdater = ImageUpdater{Managed: true} }, "argocd (the default)"},
+	{"Image Updater by default", RuleImageUpdater, func(r *Request) { r.Places[0].ImageUpdater = ImageUpdater{Managed: true} }, "argocd (the default)"},
 	{"Image Updater argocd", RuleImageUpdater, func(r *Request) {
-		r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: " argocd ", Said: true}
+		r.Places[0].ImageUpdater = ImageUpdater{Managed: true, Method: " argocd ", Said: true}
 	}, "write-back method argocd:"},
 	{"Image Updater, unknown method", RuleImageUpdater, func(r *Request) {
-		r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: "gitops", Said: true}
+		r.Places[0].ImageUpdater = ImageUpdater{Managed: true, Method: "gitops", Said: true}
 	}, `unknown write-back method "gitops"`},
 	{"Image Updater git, its file", RuleImageUpdater, func(r *Request) {
-		r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: "git:secret:argocd/x", Said: true}
+		r.Places[0].ImageUpdater = ImageUpdater{Managed: true, Method: "git:secret:argocd/x", Said: true}
 		r.Paths = []string{"apps/web/.argocd-source-web.yaml"}
 	}, `writes "apps/web/.argocd-source-web.yaml"`},
+
+	{"a template that prunes", RuleAppSetPrune, func(r *Request) {
+		r.Places[0].OwnedBySet, r.Places[0].Template = true, &AppSet{Name: "webs", Prune: true}
+	}, `the template of ApplicationSet "webs"`},
+	{"a template that is patched", RuleAppSetPrune, func(r *Request) {
+		r.Places[0].OwnedBySet, r.Places[0].Template = true, &AppSet{Name: "webs", Patched: true}
+	}, "which is not evaluated"},
+	{"auto-sync off, and the set is no RollingSync", RuleAutoSyncOff, func(r *Request) {
+		r.Places[0].OwnedBySet, r.Places[0].AutoSync, r.Places[0].Template = true, false, &AppSet{Name: "webs"}
+	}, "auto-sync of argocd/web is off"},
+	{"ImageUpdater by default", RuleImageUpdaterCR, func(r *Request) {
+		r.Places[0].Updaters = []Updater{{Name: "all", Refs: []UpdaterRef{{NamePattern: "*"}}}}
+	}, `ImageUpdater "all" manages argocd/web with the write-back method argocd (the default)`},
+	{"ImageUpdater git, its file", RuleImageUpdaterCR, func(r *Request) {
+		r.Places[0].Updaters = []Updater{{Name: "all", Live: true, Config: &WriteBack{Method: "git", Target: "kustomization"}, Refs: []UpdaterRef{{NamePattern: "web"}}}}
+		r.Paths = []string{"apps/web/kustomization.yaml"}
+	}, `writes "apps/web/kustomization.yaml"`},
+	{"nothing of the app", RuleNothingDeployed, func(r *Request) { r.Paths = []string{"README.md"} }, `the commit changes nothing below "apps/web"`},
+	{"no change at all", RuleNothingDeployed, func(r *Request) { r.Paths = nil }, `nothing below`},
+	{"signatures", RuleProjectSignatures, func(r *Request) { r.Places[0].Rules.Signatures = "signatureKeys" }, "demands signed commits (signatureKeys)"},
+	{"unhealthy", RuleNotHealthy, func(r *Request) { r.Places[0].State = &State{Sync: "Synced", Health: "Degraded"} }, `health "Degraded"`},
+	{"circuit", RuleCircuitOpen, func(r *Request) { r.Watcher.Circuits = map[string]string{"argocd/web": "2 reverts since"} }, "2 reverts since"},
+	{"circuit of the repository", RuleCircuitOpen, func(r *Request) { r.Watcher.Circuits = map[string]string{"*": "3 reverts within 24h"} }, "3 reverts"},
+	{"heartbeat", RuleWatcherStale, func(r *Request) { r.Watcher.At = navTime.Add(-16 * time.Minute) }, "was last heard of at 2026-11-29T11:44:00Z"},
+	{"the name fits two", RuleUnknownApp, func(r *Request) {
+		other := r.Places[0]
+		other.App.Namespace = "team-b"
+		r.Places = append(r.Places, other)
+	}, "fits several Applications: argocd/web and team-b/web"},
 
 	{"foreign path", RuleForeignPath, func(r *Request) { r.Paths = append(r.Paths, "apps/api/x.yaml") }, `"apps/api/x.yaml", inside the source path of "argocd/api"`},
 	{"foreign path is a file or submodule", RuleForeignPath, func(r *Request) { r.Paths = append(r.Paths, "apps/api") }, `"apps/api"`},
@@ -173,8 +210,8 @@ func TestCheckRefuses(t *testing.T) {
 		})
 		covered[c.rule] = true
 	}
-	for _, rule := range []string{RuleProjectSignatures, RuleProjectWindows, RuleImageUpdaterCR, RuleAppSetPrune} {
-		covered[rule] = true // never refuse yet: TestNotAssessed
+	for _, c := range warnings {
+		covered[c.rule] = true // never refuse: TestCheckWarns
 	}
 	for _, rule := range Rules() {
 		if !covered[rule.ID] {
@@ -193,19 +230,32 @@ func TestNotAssessed(t *testing.T) {
 		}
 		return ids
 	}
-	always := []string{RuleImageUpdaterCR, RuleProjectSignatures, RuleProjectWindows}
 	for _, c := range []struct {
 		name   string
 		change func(*Request)
 		want   []string
 	}{
-		{"always", func(*Request) {}, always},
-		{"owned by a set", func(r *Request) { r.Facts.OwnedBySet = true }, append([]string{RuleAppSetPrune}, always...)},
-		{"perhaps a RollingSync", func(r *Request) { r.Facts.OwnedBySet, r.Facts.AutoSync = true, false },
-			append([]string{RuleAutoSyncOff, RuleAppSetPrune}, always...)},
-		{"who pushes, in a lint", func(r *Request) { r.Vouched = VouchNotAssessed }, append([]string{RuleNotAllowed}, always...)},
-		{"a ref source may read any file", func(r *Request) { r.Others[1].AnyFile = true },
-			[]string{RuleImageUpdaterCR, RuleForeignPath, RuleProjectSignatures, RuleProjectWindows}},
+		{"everything is known", func(*Request) {}, nil},
+		{"a manifest alone", func(r *Request) {
+			r.Places[0].Rules, r.Places[0].State, r.Places[0].UpdaterCRD, r.Watcher = nil, nil, verdict.Unknown, nil
+		}, []string{RuleImageUpdaterCR, RuleProjectSignatures, RuleProjectWindows, RuleNotHealthy, RuleWatcherStale}},
+		{"owned by a set", func(r *Request) { r.Places[0].OwnedBySet = true }, []string{RuleAppSetPrune}},
+		{"perhaps a RollingSync", func(r *Request) { r.Places[0].OwnedBySet, r.Places[0].AutoSync = true, false },
+			[]string{RuleAutoSyncOff, RuleAppSetPrune}},
+		{"who pushes, in a lint", func(r *Request) { r.Vouched = VouchNotAssessed }, []string{RuleNotAllowed}},
+		{"a ref source may read any file", func(r *Request) { r.Others[1].AnyFile = true }, []string{RuleForeignPath}},
+		{"no name of this repository", func(r *Request) { r.IsOurRepo = nil }, []string{RuleRepository}},
+		{"a key that may not be the right one", func(r *Request) { r.Places[0].Rules.Signatures, r.Signs = "signatureKeys", verdict.Yes }, []string{RuleProjectSignatures}},
+		{"global projects", func(r *Request) { r.Places[0].Rules.GlobalUnknown = true }, []string{RuleProjectWindows}},
+		{"nobody knows yet what it changes", func(r *Request) {
+			r.Paths, r.PathsUnknown = nil, true
+			everyPolicy(func(p *Policy) { p.Arm.NeverPaths = []string{"x"} })(r)
+		}, []string{RuleNeverPaths, RuleForeignPath, RuleNothingDeployed}},
+		{"one place knows what another does not", func(r *Request) {
+			tree := r.Places[0]
+			tree.From, tree.Rules, tree.State = "manifest apps.yaml", nil, nil
+			r.Places = append(r.Places, tree)
+		}, nil},
 	} {
 		r := clean()
 		c.change(&r)
@@ -227,22 +277,22 @@ func TestCheckAllows(t *testing.T) {
 			r.Vouched = NotVouched
 			everyPolicy(func(p *Policy) { p.Arm.Allow[0].By = []string{"*"} })(r)
 		},
-		"HEAD":           func(r *Request) { r.Facts.Sources[0].TargetRevision = "HEAD" },
-		"no revision":    func(r *Request) { r.Facts.Sources[0].TargetRevision = "" },
-		"in full":        func(r *Request) { r.Facts.Sources[0].TargetRevision = "refs/heads/main" },
+		"HEAD":           func(r *Request) { r.Places[0].Sources[0].TargetRevision = "HEAD" },
+		"no revision":    func(r *Request) { r.Places[0].Sources[0].TargetRevision = "" },
+		"in full":        func(r *Request) { r.Places[0].Sources[0].TargetRevision = "refs/heads/main" },
 		"short names":    func(r *Request) { r.Branch, r.DefaultBranch = "main", "main" },
-		"hex branch":     func(r *Request) { r.Branch, r.Facts.Sources[0].TargetRevision = "deadbeef", "deadbeef" },
-		"version branch": func(r *Request) { r.Branch, r.Facts.Sources[0].TargetRevision = "1.x", "1.x" },
+		"hex branch":     func(r *Request) { r.Branch, r.Places[0].Sources[0].TargetRevision = "deadbeef", "deadbeef" },
+		"version branch": func(r *Request) { r.Branch, r.Places[0].Sources[0].TargetRevision = "1.x", "1.x" },
 		"other source pinned, not touched": func(r *Request) {
-			r.Facts.Sources = append(r.Facts.Sources, verdict.Source{RepoURL: ourURL, Path: "base", TargetRevision: "v1.0.0"})
+			r.Places[0].Sources = append(r.Places[0].Sources, verdict.Source{RepoURL: ourURL, Path: "base", TargetRevision: "v1.0.0"})
 		},
 		"chart beside": func(r *Request) {
-			r.Facts.Sources = append(r.Facts.Sources, verdict.Source{Kind: verdict.SourceChart, RepoURL: "https://charts", TargetRevision: "1.0.0"})
+			r.Places[0].Sources = append(r.Places[0].Sources, verdict.Source{Kind: verdict.SourceChart, RepoURL: "https://charts", TargetRevision: "1.0.0"})
 		},
 		"Image Updater git, another file": func(r *Request) {
-			r.Facts.ImageUpdater = ImageUpdater{Managed: true, Method: "git", Said: true}
+			r.Places[0].ImageUpdater = ImageUpdater{Managed: true, Method: "git", Said: true}
 		},
-		"Image Updater method without image-list": func(r *Request) { r.Facts.ImageUpdater = ImageUpdater{Method: "argocd", Said: true} },
+		"Image Updater method without image-list": func(r *Request) { r.Places[0].ImageUpdater = ImageUpdater{Method: "argocd", Said: true} },
 		"foreign app that is named": func(r *Request) {
 			r.Paths = append(r.Paths, "apps/api/x.yaml")
 			r.Named = append(r.Named, verdict.App{Name: "api"})
@@ -280,7 +330,7 @@ func TestAskPolicy(t *testing.T) {
 	for _, c := range refusals {
 		r := clean()
 		c.change(&r)
-		r.Facts = nil
+		r.Places = nil
 		fs := Check(r, AskPolicy)
 		if want := slices.Contains(policyRules, c.rule); refused(fs) != want {
 			t.Errorf("%s: refused %v, want %v: %v", c.name, refused(fs), want, fs)
@@ -300,9 +350,9 @@ func TestCheckOrder(t *testing.T) {
 	r.By, r.Paths = "mallory", []string{"m/x", "apps/api/x"}
 	r.Policies[0].Arm.NeverPaths = []string{"m"}
 	r.Others[1].AnyFile = true
-	r.Facts.Sources[0].TargetRevision, r.Facts.SkipReconcile = "stable", true
-	r.Facts.AutoSync, r.Facts.Prune, r.Facts.OwnedBySet = false, true, true
-	r.Facts.ImageUpdater.Managed = true
+	r.Places[0].Sources[0].TargetRevision, r.Places[0].SkipReconcile = "stable", true
+	r.Places[0].AutoSync, r.Places[0].Prune, r.Places[0].OwnedBySet = false, true, true
+	r.Places[0].ImageUpdater.Managed = true
 	var order, got []string
 	for _, rule := range Rules() {
 		order = append(order, rule.ID)
@@ -320,4 +370,153 @@ func TestCheckOrder(t *testing.T) {
 // refused reports whether any finding refuses.
 func refused(fs []Finding) bool {
 	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Outcome == Refuse })
+}
+
+// What is only warned of refuses nothing.
+var warnings = []struct {
+	name, rule string
+	change     func(*Request)
+	message    string
+}{
+	{"a closed window", RuleProjectWindows, func(r *Request) {
+		r.Places[0].Rules.Windows = []Window{{Kind: "deny", Schedule: "0 8 * * 0", Duration: "8h", Applications: []string{"w*"}}}
+	}, "cannot be synced now: closed by deny \"0 8 * * 0\" for 8h; it opens at 2026-11-29T16:00:00Z"},
+	{"a window that never opens", RuleProjectWindows, func(r *Request) {
+		r.Places[0].Rules.Windows = []Window{{Kind: "allow", Schedule: "0 0 31 2 *", Duration: "1h", Applications: []string{"*"}}}
+	}, "does not open within a month"},
+	{"a window that closes soon", RuleProjectWindows, func(r *Request) {
+		r.Places[0].Rules.Windows = []Window{{Kind: "allow", Schedule: "0 11 * * *", Duration: "75m", Applications: []string{"web"}}}
+	}, "closes at 2026-11-29T12:15:00Z"},
+	{"a short deadline", RuleDeadlineShort, func(r *Request) { r.Deadline = 2 * time.Minute }, "two refreshes of Argo CD (6m0s)"},
+	{"a slow Deployment", RuleDeadlineShort, func(r *Request) {
+		r.Content = &Content{Objects: []Object{{ID: verdict.ObjectID{Group: "apps", Kind: "Deployment", Name: "web"}, ProgressDeadline: 20 * time.Minute}}}
+	}, "progressDeadlineSeconds 1200"},
+	{"retries", RuleRetryStale, func(r *Request) { r.Places[0].RetryLimit = 5 }, "5 times with the same revision"},
+	{"retries without end", RuleRetryStale, func(r *Request) { r.Places[0].RetryLimit = -1 }, "without end"},
+	{"app of apps", RuleAppOfApps, func(r *Request) { r.Places[0].State.AppOfApps = true }, "deploys other Applications"},
+	{"moving images", RuleMovingImage, func(r *Request) {
+		r.Content = &Content{Objects: []Object{{Images: []string{"web", "web:1.2.3", "reg:5000/web", "web:latest", "web:1@sha256:0", "web:v1.2", "web:20261129"}}}}
+	}, `the image "web", "reg:5000/web", "web:latest", "web:v1.2" (live)`},
+	{"HPA", RuleReplicas, func(r *Request) {
+		web := verdict.ObjectID{Group: "apps", Kind: "Deployment", Name: "web"}
+		r.Content = &Content{Objects: []Object{{ID: web, Replicas: true}, {ID: verdict.ObjectID{Kind: "HorizontalPodAutoscaler", Name: "web"}, Scales: &web}}}
+	}, "they fight"},
+	{"ignored", RuleIgnored, func(r *Request) {
+		r.Places[0].Ignored = []Ignored{{Group: "apps", Kind: "Deployment", Fields: []string{"/spec/replicas"}}}
+		r.Content = &Content{Objects: []Object{{ID: verdict.ObjectID{Group: "apps", Kind: "Deployment", Name: "web"}, Changed: true}}}
+	}, "ignores differences"},
+	{"replace", RuleReplace, func(r *Request) { r.Places[0].SyncOptions = []string{"CreateNamespace=true", "Replace=true"} }, `"Replace=true"`},
+	{"force of an object", RuleReplace, func(r *Request) {
+		r.Content = &Content{Objects: []Object{{ID: verdict.ObjectID{Kind: "Job", Name: "web"}, Changed: true, SyncOptions: []string{"Force=true"}}}}
+	}, "replaced or forced"},
+	{"annotations that nobody reads", RuleImageUpdater, func(r *Request) {
+		r.Places[0].UpdaterCRD, r.Places[0].ImageUpdater = verdict.Yes, ImageUpdater{Managed: true, Method: "argocd"}
+	}, "managed if a version before 1.0 runs"},
+}
+
+func TestCheckWarns(t *testing.T) {
+	for _, c := range warnings {
+		r := clean()
+		c.change(&r)
+		fs := Check(r, AskAll)
+		i := slices.IndexFunc(fs, func(f Finding) bool { return f.Outcome == Warned && f.Rule == c.rule })
+		if refused(fs) || i < 0 || !strings.Contains(fs[i].Message, c.message) || fs[i].Hint == "" {
+			t.Errorf("%s: %v, want only %s with %q", c.name, fs, c.rule, c.message)
+		}
+	}
+	if fs := Check(clean(), AskAll); len(fs) > 0 {
+		t.Errorf("a clean request: %v", fs)
+	}
+}
+
+// Mended, the same cases say nothing.
+func TestCheckMended(t *testing.T) {
+	web := verdict.ObjectID{Group: "apps", Kind: "Deployment", Name: "web"}
+	for name, change := range map[string]func(*Request){
+		"a window that is open": func(r *Request) {
+			r.Places[0].Rules.Windows = []Window{{Kind: "allow", Schedule: "0 8 * * *", Duration: "8h", Applications: []string{"web"}}}
+		},
+		"a window of another app": func(r *Request) {
+			r.Places[0].Rules.Windows = []Window{{Kind: "deny", Schedule: "0 8 * * *", Duration: "8h", Applications: []string{"api"}}}
+		},
+		"a replica count that is ignored": func(r *Request) {
+			r.Places[0].Ignored = []Ignored{{Group: "apps", Kind: "Deployment", Fields: []string{"/spec/replicas"}}}
+			r.Content = &Content{Objects: []Object{{ID: web, Replicas: true}, {ID: verdict.ObjectID{Kind: "HorizontalPodAutoscaler", Name: "web"}, Scales: &web}}}
+		},
+		"refreshing retries": func(r *Request) { r.Places[0].RetryLimit, r.Places[0].RetryRefresh = 5, true },
+		"a template that does not prune": func(r *Request) {
+			r.Places[0].OwnedBySet, r.Places[0].AutoSync, r.Places[0].Template = true, false, &AppSet{Name: "webs", RollingSync: true}
+		},
+	} {
+		r := clean()
+		change(&r)
+		if fs := Check(r, AskAll); len(fs) > 0 {
+			t.Errorf("%s: %v", name, fs)
+		}
+	}
+}
+
+// Two places that disagree: the stricter counts, and the finding says so.
+func TestPlacesDisagree(t *testing.T) {
+	r := clean()
+	tree := r.Places[0]
+	tree.From, tree.Prune, tree.AutoSync = "manifest argo/web.yaml", true, false
+	r.Places[0].From, r.Places[0].At = "inventory", navTime.Add(-3*time.Minute)
+	r.Places = append(r.Places, tree)
+	var got []string
+	for _, f := range Check(r, AskAll) {
+		got = append(got, f.String())
+	}
+	want := []string{
+		"auto-sync-off: refused: auto-sync of argocd/web is off (manifest argo/web.yaml); it is otherwise in inventory, 3m old, and the stricter counts",
+		"prune: refused: argocd/web prunes automatically, so that a revert would delete what the commit added " +
+			"(also while automated.enabled is false: an ApplicationSet's sync, or enabling it again, prunes)" +
+			" (manifest argo/web.yaml); it is otherwise in inventory, 3m old, and the stricter counts",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A commit in shadow mode is warned where its watch could only end in
+// ERROR_UNWATCHABLE, and of nothing else.
+func TestShadow(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Request)
+		want   []string
+	}{
+		{"clean", func(*Request) {}, nil},
+		{"nobody was asked", func(r *Request) { r.Places = nil }, nil},
+		{"unknown", func(r *Request) { r.Places, r.Asked = nil, []string{"inventory"} }, []string{RuleUnknownApp}},
+		{"chart", func(r *Request) { r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart}} }, []string{RuleSourceType}},
+		{"chart beside values of ours", func(r *Request) {
+			r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart}, {RepoURL: ourURL, Ref: "values"}}
+		}, nil},
+		{"another repository", func(r *Request) { r.Places[0].Sources[0].RepoURL = otherURL }, []string{RuleRepository}},
+		{"prune", func(r *Request) { r.Places[0].Prune = true }, nil},
+	} {
+		r := clean()
+		r.Mode = trailer.Shadow
+		c.change(&r)
+		var got []string
+		for _, f := range Check(r, AskAll) {
+			if f.Outcome != Warned {
+				t.Errorf("%s: %s", c.name, f)
+			}
+			got = append(got, f.Rule)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// Just before a revert the Application has failed, which is no reason against it.
+func TestAskRevert(t *testing.T) {
+	r := clean()
+	r.Places[0].State, r.Watcher = &State{Health: "Degraded"}, nil
+	if fs := Check(r, AskRevert); len(fs) > 0 {
+		t.Errorf("%v", fs)
+	}
 }

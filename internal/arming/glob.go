@@ -241,3 +241,27 @@ func classByte(pattern string, i int) (c byte, next int) {
 	}
 	return pattern[i], i + 1
 }
+
+// PathSet are patterns for paths, read once.
+type PathSet []pathPattern
+
+// NewPathSet reads patterns as never-paths are read; one that cannot be read
+// matches every path.
+func NewPathSet(patterns []string) PathSet {
+	set := make(PathSet, len(patterns))
+	for i, text := range patterns {
+		set[i] = parsePath(text)
+	}
+	return set
+}
+
+// Match reports whether any pattern matches a path from the root.
+func (s PathSet) Match(path string) bool {
+	segments := strings.Split(path, "/")
+	for _, p := range s {
+		if p.match(segments) {
+			return true
+		}
+	}
+	return false
+}

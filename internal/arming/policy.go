@@ -13,6 +13,7 @@ type Policy struct {
 	Branches     []string // watched branches, patterns without refs/heads/; empty: the default branch
 	Repositories []string // names by which Argo CD knows this repository
 	Owners       []string // users and @groups
+	Manifests    []string // globs of files that hold Applications; empty: they are looked for
 	Groups       map[string][]string
 	Trailer      trailer.Policy
 	Arm          Arm

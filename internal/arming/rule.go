@@ -18,15 +18,27 @@ const (
 	RuleImageUpdater      = "image-updater"
 	RuleImageUpdaterCR    = "image-updater-resource"
 	RuleForeignPath       = "foreign-path"
+	RuleNothingDeployed   = "nothing-deployed"
 	RuleProjectSignatures = "project-signatures"
 	RuleProjectWindows    = "project-sync-windows"
+	RuleNotHealthy        = "not-healthy"
+	RuleCircuitOpen       = "circuit-open"
+	RuleWatcherStale      = "watcher-stale"
+	RuleDeadlineShort     = "deadline-short"
+	RuleRetryStale        = "retry-stale"
+	RuleAppOfApps         = "app-of-apps"
+	RuleMovingImage       = "moving-image"
+	RuleReplicas          = "replicas-fought-over"
+	RuleIgnored           = "ignored-differences"
+	RuleReplace           = "replace-or-force"
 
 	// GateRelated is no arming rule but a gate (design, section 6), which a
 	// policy may waive for an Application like a rule.
 	GateRelated = "related"
 )
 
-// WhenDeletesNothing is the condition that an accept of the rule prune may carry.
+// WhenDeletesNothing is the condition that an accept of the rules prune and
+// appset-prune may carry.
 const WhenDeletesNothing = "deletes-nothing"
 
 // Rule describes an arming rule.
@@ -53,12 +65,23 @@ func Rules() []Rule {
 		{RuleSkipReconcile, false, "remove the annotation argocd.argoproj.io/skip-reconcile: while it is there nothing is deployed, a revert neither"},
 		{RuleAutoSyncOff, true, "enable spec.syncPolicy.automated: without it Argo CD would not deploy the revert"},
 		{RulePrune, true, "turn spec.syncPolicy.automated.prune off (with enabled: false too): with it, a revert deletes what the commit added"},
-		{RuleAppSetPrune, true, "look whether the ApplicationSet's template sets automated.prune; a RollingSync prunes by that"},
+		{RuleAppSetPrune, true, "turn automated.prune off in the ApplicationSet's template; a RollingSync prunes by that"},
 		{RuleImageUpdater, true, "use write-back-method: git, and leave the file that it writes out of the commit"},
-		{RuleImageUpdaterCR, true, "look whether an ImageUpdater resource selects this app, and which write-back method it uses"},
+		{RuleImageUpdaterCR, true, "write method: git into the ImageUpdater resource, and leave the file that it writes out of the commit"},
 		{RuleForeignPath, true, "name the other apps in trailers of their own, or split the commit"},
-		{RuleProjectSignatures, true, "look whether the AppProject demands signed commits; an unsigned revert would not be synced"},
+		{RuleNothingDeployed, true, "name the app that deploys what the commit changes, or leave the trailer out"},
+		{RuleProjectSignatures, true, "let the watcher sign with a key that the AppProject names; an unsigned revert would not be synced"},
 		{RuleProjectWindows, true, "look at the AppProject's syncWindows; a revert pushed into a closed one waits until it opens"},
+		{RuleNotHealthy, false, "mend the app first, without mode=arm: a revert is only made where the app was healthy and synced before"},
+		{RuleCircuitOpen, false, "find out why its last commits failed, then close it: navwatchd circuit reset --app APP --reason REASON"},
+		{RuleWatcherStale, false, "look whether navwatchd runs: nobody would take the commit back"},
+		{RuleDeadlineShort, true, "give the trailer a longer deadline, or the workload a shorter progressDeadlineSeconds"},
+		{RuleRetryStale, true, "set spec.syncPolicy.retry.refresh: true (Argo CD 3.2), or a small retry.limit: a retry applies the bad revision again"},
+		{RuleAppOfApps, true, "name the app that deploys the workload: its parent is healthy whatever becomes of it"},
+		{RuleMovingImage, true, "write the version of the image in full, or its digest"},
+		{RuleReplicas, true, "leave spec.replicas out of the manifest, or add it to the app's ignoreDifferences"},
+		{RuleIgnored, true, "take what the commit changes out of spec.ignoreDifferences, or do not arm it"},
+		{RuleReplace, true, "leave Replace=true and Force=true out: with them a revert deletes objects and makes them anew"},
 	}
 }
 
@@ -81,4 +104,12 @@ func ruleByID(id string) Rule {
 		}
 	}
 	return Rule{ID: id}
+}
+
+func ruleOrder() map[string]int {
+	order := map[string]int{}
+	for i, r := range Rules() {
+		order[r.ID] = i
+	}
+	return order
 }

@@ -11,6 +11,9 @@ import (
 // checkForeignPath holds foreign-path: a revert would also take back what the
 // commit did to an Application that it does not name, and that nobody watches.
 func checkForeignPath(r Request) []Finding {
+	if r.PathsUnknown {
+		return []Finding{found(RuleForeignPath, NotAssessed, "what the commit changes is not known yet")}
+	}
 	owners := map[string][]verdict.App{} // source path -> foreign apps
 	var readers []string                 // foreign apps that may read any file
 	for _, o := range r.Others {

@@ -83,7 +83,10 @@ func checkNeverPaths(r Request, p Policy) (Finding, bool) {
 			}
 		}
 	}
-	if hits == nil {
+	switch {
+	case hits == nil && r.PathsUnknown && len(patterns) > 0:
+		return found(RuleNeverPaths, NotAssessed, "what the commit changes is not known yet"), false
+	case hits == nil:
 		return Finding{}, true
 	}
 	what := fmt.Sprintf("%q is", clip(hits[0]))

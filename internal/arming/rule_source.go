@@ -11,34 +11,44 @@ import (
 
 // checkSource holds source-type, repository, target-revision, hydrator and
 // skip-reconcile: could a revert on the branch reach the Application at all?
-func checkSource(r Request) []Finding {
+func checkSource(r Request, f Facts) []Finding {
 	var fs []Finding
-	if r.Facts.Hydrator {
+	if f.Hydrator {
 		// spec.source(s) do not count beside spec.sourceHydrator (R18).
-		fs = append(fs, found(RuleHydrator, Refuse, "%s is deployed by the source hydrator", r.app()))
+		fs = append(fs, found(RuleHydrator, Refuse, "%s is deployed by the source hydrator", f.App))
 	} else {
-		fs = append(fs, checkSources(r)...)
+		fs = append(fs, checkWatchable(r, f)...)
+		if ours := ourSources(r, f); len(ours) > 0 {
+			fs = append(fs, checkTargetRevision(r, f, ours)...)
+		}
 	}
-	if r.Facts.SkipReconcile {
-		fs = append(fs, found(RuleSkipReconcile, Refuse, "%s carries the annotation skip-reconcile, so its status is frozen", r.app()))
+	if f.SkipReconcile {
+		fs = append(fs, found(RuleSkipReconcile, Refuse, "%s carries the annotation skip-reconcile, so its status is frozen", f.App))
 	}
 	return fs
 }
 
-func checkSources(r Request) []Finding {
-	git := slices.DeleteFunc(slices.Clone(r.Facts.Sources), func(s verdict.Source) bool { return s.Kind != verdict.SourceGit })
+// checkWatchable is what every watch needs, armed or not: a plain git source of
+// this repository. A chart beside a `ref` source of this repository is fine.
+func checkWatchable(r Request, f Facts) []Finding {
+	if f.Hydrator {
+		return nil
+	}
+	git := slices.DeleteFunc(slices.Clone(f.Sources), func(s verdict.Source) bool { return s.Kind != verdict.SourceGit })
 	if len(git) == 0 {
-		return []Finding{found(RuleSourceType, Refuse, "%s has no plain git source%s (R1)", r.app(), kinds(r.Facts.Sources))}
+		return []Finding{found(RuleSourceType, Refuse, "%s has no plain git source%s (R1)", f.App, kinds(f.Sources))}
 	}
-	ours := ourSources(r)
-	if len(ours) == 0 {
-		urls := make([]string, len(git))
-		for i, s := range git {
-			urls[i] = bare(s.RepoURL)
-		}
-		return []Finding{found(RuleRepository, Refuse, "no source of %s is this repository, they are %s", r.app(), list(urls))}
+	if r.IsOurRepo == nil && len(f.Ours) == 0 {
+		return []Finding{found(RuleRepository, NotAssessed, "no name of this repository is known here, so whether %s uses it was not looked at", f.App)}
 	}
-	return checkTargetRevision(r, ours)
+	if len(ourSources(r, f)) > 0 {
+		return nil
+	}
+	urls := make([]string, len(git))
+	for i, s := range git {
+		urls[i] = bare(s.RepoURL)
+	}
+	return []Finding{found(RuleRepository, Refuse, "no source of %s is this repository, they are %s", f.App, list(urls))}
 }
 
 func kinds(sources []verdict.Source) string {
@@ -53,11 +63,13 @@ func kinds(sources []verdict.Source) string {
 	return ", only " + strings.Join(slices.Compact(ks), " and ")
 }
 
-// ourSources are the plain git sources of this repository.
-func ourSources(r Request) []verdict.Source {
+// ourSources are the plain git sources of this repository; where no name of it
+// is known, all that are plain git.
+func ourSources(r Request, f Facts) []verdict.Source {
 	var ours []verdict.Source
-	for _, s := range r.Facts.Sources {
-		if s.Kind == verdict.SourceGit && r.IsOurRepo != nil && r.IsOurRepo(s.RepoURL) {
+	nameless := r.IsOurRepo == nil && len(f.Ours) == 0
+	for _, s := range f.Sources {
+		if s.Kind == verdict.SourceGit && (nameless || f.ours(r.IsOurRepo, s.RepoURL)) {
 			ours = append(ours, s)
 		}
 	}
@@ -67,7 +79,7 @@ func ourSources(r Request) []verdict.Source {
 // checkTargetRevision refuses each source that the commit touches and that
 // does not follow the branch. A source without a path (ref) is touched by
 // every commit; where none is touched, all are asked.
-func checkTargetRevision(r Request, ours []verdict.Source) []Finding {
+func checkTargetRevision(r Request, f Facts, ours []verdict.Source) []Finding {
 	touched := slices.DeleteFunc(slices.Clone(ours), func(s verdict.Source) bool {
 		return !slices.ContainsFunc(r.Paths, func(path string) bool { return inside(path, s.Path) })
 	})
@@ -77,16 +89,56 @@ func checkTargetRevision(r Request, ours []verdict.Source) []Finding {
 	var fs []Finding
 	for _, s := range touched {
 		if what := notFollowing(s.TargetRevision, short(r.Branch), short(r.DefaultBranch)); what != "" {
-			f := found(RuleTargetRevision, Refuse, "the source %q of %s follows %s", clip(s.Path), r.app(), what)
+			finding := found(RuleTargetRevision, Refuse, "the source %q of %s follows %s", clip(s.Path), f.App, what)
 			if s.Path == "" {
-				f.Message = fmt.Sprintf("a source of %s follows %s", r.app(), what)
+				finding.Message = fmt.Sprintf("a source of %s follows %s", f.App, what)
 			}
-			if !slices.Contains(fs, f) {
-				fs = append(fs, f)
+			if !slices.Contains(fs, finding) {
+				fs = append(fs, finding)
 			}
 		}
 	}
 	return fs
+}
+
+// checkTouched holds nothing-deployed: a commit that changes nothing of the
+// Application is no reason for its failure, and taking it back no help.
+func checkTouched(r Request, f Facts) []Finding {
+	ours := ourSources(r, f)
+	switch {
+	case f.Hydrator || len(ours) == 0:
+		return nil // said already
+	case r.PathsUnknown:
+		return []Finding{found(RuleNothingDeployed, NotAssessed, "what the commit changes is not known yet")}
+	}
+	dirs := make([]string, len(ours))
+	for i, s := range ours {
+		if touches(s, r.Paths) {
+			return nil
+		}
+		dirs[i] = s.Path
+	}
+	return []Finding{found(RuleNothingDeployed, Refuse, "the commit changes nothing below %s, which is what %s deploys", list(dirs), f.App)}
+}
+
+// touches reports whether one of the paths is in what a source deploys (R17). A
+// glob of manifest-generate-paths counts by the folder before it.
+func touches(s verdict.Source, paths []string) bool {
+	for _, p := range paths {
+		if inside(p, s.Path) {
+			return true
+		}
+		for _, g := range s.GeneratePaths {
+			if i := strings.IndexAny(g, "*?[{"); i >= 0 {
+				if strings.HasPrefix("/"+p, g[:strings.LastIndexByte(g[:i], '/')+1]) {
+					return true
+				}
+			} else if inside(p, g) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // notFollowing says what a target revision follows if it is not the branch;

@@ -47,13 +47,29 @@ func TestAccept(t *testing.T) {
 
 func TestAcceptDeletesNothing(t *testing.T) {
 	r := clean()
-	r.Facts.Prune = true
+	r.Places[0].Prune = true
 	conditional := Accept{Rule: RulePrune, Apps: []string{"*"}, Reason: "only images", When: WhenDeletesNothing}
 	everyPolicy(func(p *Policy) { p.Arm.Accept = []Accept{conditional} })(&r)
 	fs := Check(r, AskAll)
-	if !refused(fs) || !strings.Contains(fs[0].Message, "when it deletes nothing, which is not assessed yet") {
+	if !refused(fs) || !strings.Contains(fs[0].Message, "when it deletes nothing, which was not looked at") {
 		t.Errorf("prune accepted conditionally: %v", fs)
 	}
+	// It counts where a revert removes no object, and only there.
+	for _, c := range []struct {
+		content *Content
+		refused bool
+		message string
+	}{
+		{&Content{}, false, "accepted by the policy: only images"},
+		{&Content{Removed: []verdict.ObjectID{{Kind: "ConfigMap", Name: "web-2"}}}, true, `and a revert deletes "ConfigMap web-2"`},
+		{&Content{Unknown: "Kustomize renders it"}, true, "which is not known: Kustomize renders it"},
+	} {
+		r.Content = c.content
+		if fs := Check(r, AskAll); refused(fs) != c.refused || !strings.Contains(fs[0].Message, c.message) {
+			t.Errorf("%+v: %v", c.content, fs)
+		}
+	}
+	r.Content = nil
 	// An unconditional accept beside it counts.
 	everyPolicy(func(p *Policy) {
 		p.Arm.Accept = []Accept{conditional, {Rule: RulePrune, Apps: []string{"web"}, Reason: "stateless"}}

@@ -96,10 +96,14 @@ func (p Policy) holds(list []string, by string) (entry string, ok bool) {
 }
 
 // Accepts reports whether the policy waives a rule (or the gate related) for
-// an Application without a condition that cannot be assessed yet, and gives
-// the entry; with ok false the entry, if it is there, is the one whose
-// condition stands in the way.
+// an Application without any condition, and gives the entry; with ok false the
+// entry, if it is there, is the one whose condition stands in the way.
 func (p Policy) Accepts(rule string, app verdict.App) (entry *Accept, ok bool) {
+	return p.accepts(rule, app, verdict.Unknown)
+}
+
+// accepts is Accepts where it is known whether a revert deletes objects.
+func (p Policy) accepts(rule string, app verdict.App, deletes verdict.Tri) (entry *Accept, ok bool) {
 	if !p.Exists || !slices.Contains(Waivable(), rule) {
 		return nil, false
 	}
@@ -108,7 +112,7 @@ func (p Policy) Accepts(rule string, app verdict.App) (entry *Accept, ok bool) {
 			continue
 		}
 		entry = &p.Arm.Accept[i]
-		if a.When == "" {
+		if a.When == "" || a.When == WhenDeletesNothing && deletes == verdict.No {
 			return entry, true
 		}
 	}
@@ -118,14 +122,26 @@ func (p Policy) Accepts(rule string, app verdict.App) (entry *Accept, ok bool) {
 // Waived is Accepts for all policies that must agree: the reason is the last
 // one's, which by convention is the policy that stands now.
 func Waived(policies []NamedPolicy, rule string, app verdict.App) (reason string, ok bool) {
+	return waived(policies, rule, app, verdict.Unknown)
+}
+
+func waived(policies []NamedPolicy, rule string, app verdict.App, deletes verdict.Tri) (reason string, ok bool) {
 	for _, p := range policies {
-		entry, waived := p.Accepts(rule, app)
-		if !waived {
+		entry, ok := p.accepts(rule, app, deletes)
+		if !ok {
 			return "", false
 		}
 		reason = entry.Reason
 	}
 	return reason, len(policies) > 0
+}
+
+// Conditional reports whether a policy accepts a rule for an Application only
+// under a condition, so that somebody must look at its manifests.
+func Conditional(policies []NamedPolicy, app verdict.App) bool {
+	return slices.ContainsFunc(policies, func(p NamedPolicy) bool {
+		return slices.ContainsFunc(p.Arm.Accept, func(a Accept) bool { return a.When != "" && anyApp(a.Apps, app) })
+	})
 }
 
 func anyApp(patterns []string, app verdict.App) bool {

@@ -45,6 +45,9 @@ func (r Refresh) Total() time.Duration { return r.Reconciliation + r.Jitter }
 type Watcher struct {
 	Name, Email string
 	SigningKey  string // as git's user.signingKey; "" leaves commits unsigned
+	// AllowedSigners is a file, as of ssh-keygen, of those whose notes count with
+	// notes: signed; "" is the signing key alone.
+	AllowedSigners string
 }
 
 // Log is how the daemon logs.
@@ -114,7 +117,7 @@ func (r *daemonReader) read(root *yaml.Node) {
 		"watcher": func(name string, n *yaml.Node) {
 			r.mapping(name, n, map[string]field{
 				"name": r.set(&d.Watcher.Name, identity), "email": r.set(&d.Watcher.Email, identity),
-				"signing-key": r.set(&d.Watcher.SigningKey, oneLine),
+				"signing-key": r.set(&d.Watcher.SigningKey, oneLine), "allowed-signers": r.set(&d.Watcher.AllowedSigners, oneLine),
 			})
 		},
 		"log": func(name string, n *yaml.Node) {

@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 func TestSampleCommentedKeys(t *testing.T) {
 	text := sample(t)
 	for _, c := range []struct{ comment, without string }{
-		{"  # folder: ", "  in-cluster: true"}, {"  # kubeconfig: ", "  in-cluster: true"}, {"  # signing-key: ", ""},
+		{"  # folder: ", "  in-cluster: true"}, {"  # kubeconfig: ", "  in-cluster: true"}, {"  # signing-key: ", ""}, {"  # allowed-signers: ", ""},
 	} {
 		changed := strings.Replace(text, c.comment, strings.Replace(c.comment, "# ", "", 1), 1)
 		if c.without != "" {
@@ -150,6 +150,7 @@ func TestOverlayEverySetting(t *testing.T) {
 		"namespaces": {"a,b", "source: {namespaces: [a, b]}"}, "interval": {"7s", "interval: 7"}, "reconciliation": {"15s", "refresh: {reconciliation: 15s}"},
 		"jitter": {"0", "refresh: {jitter: 0}"}, "dry-run": {"false", "dry-run: false"}, "notes": {"signed", "notes: signed"},
 		"watcher-name": {"n", "watcher: {name: n}"}, "watcher-email": {"e@x", "watcher: {email: e@x}"}, "signing-key": {"K", "watcher: {signing-key: K}"},
+		"allowed-signers": {"F", "watcher: {allowed-signers: F}"},
 		"log-format": {"json", "log: {format: json}"}, "log-level": {"debug", "log: {level: debug}"}, "status-interval": {"1m", "status-interval: 1m"},
 	}
 	for _, s := range Settings() {

@@ -39,6 +39,7 @@ func Settings() []Setting {
 		{"watcher-name", "WATCHER_NAME", "watcher.name", "`NAME` in commits of the watcher", false, line(func(d *Daemon) *string { return &d.Watcher.Name }, identity)},
 		{"watcher-email", "WATCHER_EMAIL", "watcher.email", "`ADDRESS` in commits of the watcher", false, line(func(d *Daemon) *string { return &d.Watcher.Email }, identity)},
 		{"signing-key", "SIGNING_KEY", "watcher.signing-key", "`KEY` with which git signs them", false, line(func(d *Daemon) *string { return &d.Watcher.SigningKey }, oneLine)},
+		{"allowed-signers", "ALLOWED_SIGNERS", "watcher.allowed-signers", "`FILE` of those whose signed notes count", false, line(func(d *Daemon) *string { return &d.Watcher.AllowedSigners }, oneLine)},
 		{"log-format", "LOG_FORMAT", "log.format", "`text or json`", false, words(func(d *Daemon) *string { return &d.Log.Format }, logFormats()...)},
 		{"log-level", "LOG_LEVEL", "log.level", "`debug, info, warn or error`", false, words(func(d *Daemon) *string { return &d.Log.Level }, logLevels()...)},
 		{"status-interval", "STATUS_INTERVAL", "status-interval", "`TIME` between two heartbeats at least", false, seconds(func(d *Daemon) *time.Duration { return &d.StatusInterval }, 1)},

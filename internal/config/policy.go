@@ -49,6 +49,7 @@ func (r *policyReader) read(root *yaml.Node) {
 		"version":      r.version,
 		"branches":     func(name string, n *yaml.Node) { r.p.Branches = r.texts(name, n, branchPattern) },
 		"repositories": func(name string, n *yaml.Node) { r.p.Repositories = r.texts(name, n, repositoryName) },
+		"manifests":    func(name string, n *yaml.Node) { r.p.Manifests = r.texts(name, n, arming.CheckPathPattern) },
 		"owners":       func(name string, n *yaml.Node) { r.p.Owners = r.userList(name, n) },
 		"groups":       r.groups,
 		"defaults":     r.defaults,

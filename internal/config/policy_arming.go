@@ -44,8 +44,8 @@ func (r *policyReader) accept(name string, n *yaml.Node) (a arming.Accept) {
 		"when":   func(name string, n *yaml.Node) { a.When = r.choice(name, n, arming.WhenDeletesNothing) },
 	})
 	r.need(name, n, seen, "rule", "apps", "reason")
-	if a.When != "" && a.Rule != "" && a.Rule != arming.RulePrune {
-		r.fail(seen["when"], "leave it out", "%s.when: only the rule %s can be accepted under a condition", name, arming.RulePrune)
+	if a.When != "" && a.Rule != "" && a.Rule != arming.RulePrune && a.Rule != arming.RuleAppSetPrune {
+		r.fail(seen["when"], "leave it out", "%s.when: only the rules %s and %s can be accepted under a condition", name, arming.RulePrune, arming.RuleAppSetPrune)
 	}
 	return a
 }

@@ -144,7 +144,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"accept an unknown rule", v + "arm: {accept: [{rule: prunes, apps: [web], reason: r}]}\n", `2:23: arm.accept[0].rule: there is no rule "prunes"; those that can be waived are never-paths, `},
 		{"accept what cannot be waived", v + "arm: {accept: [{rule: not-allowed, apps: [web], reason: r}]}\n", `2:23: arm.accept[0].rule: the rule "not-allowed" cannot be waived`},
 		{"condition", v + "arm: {accept: [{rule: prune, apps: [web], reason: r, when: always}]}\n", `2:60: arm.accept[0].when: "always" is not one of: deletes-nothing`},
-		{"condition of another rule", v + "arm: {accept: [{rule: related, apps: [web], reason: r, when: deletes-nothing}]}\n", "2:56: arm.accept[0].when: only the rule prune can be accepted under a condition"},
+		{"condition of another rule", v + "arm: {accept: [{rule: related, apps: [web], reason: r, when: deletes-nothing}]}\n", "2:56: arm.accept[0].when: only the rules prune and appset-prune can be accepted under a condition"},
 		{"circuit", v + "circuit: {consecutive: 0, per-day: -1, repository: {reverts: many}}\n", "2:24: circuit.consecutive: \"0\" is no number from 1 to 1000\n2:36: circuit.per-day: \"-1\" is no number from 1 to 1000\n2:62: circuit.repository.reverts: \"many\" is no number"},
 		{"all at once", "version: 3\nbranchs: [main]\narm: {progressing: 1}\n", "1:10: version: this program reads version 1, not \"3\"\n2:1: unknown key \"branchs\"; hint: did you mean \"branches\"?\n3:20: arm.progressing must be text, not 1"},
 

@@ -69,6 +69,7 @@ func (d Daemon) Effective() string {
 		"interval": span(d.Interval), "refresh.reconciliation": span(d.Refresh.Reconciliation), "refresh.jitter": span(d.Refresh.Jitter),
 		"dry-run": dry, "notes": d.Notes,
 		"watcher.name": d.Watcher.Name, "watcher.email": d.Watcher.Email, "watcher.signing-key": d.Watcher.SigningKey,
+		"watcher.allowed-signers": d.Watcher.AllowedSigners,
 		"log.format": d.Log.Format, "log.level": d.Log.Level, "status-interval": span(d.StatusInterval),
 	}
 	var b strings.Builder

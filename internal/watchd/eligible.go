@@ -13,12 +13,11 @@ func (a *asker) eligible(s verdict.State, sc scene) []verdict.Rule {
 	if sc.guard != "" {
 		rules = append(rules, verdict.Rule{Name: "notes-guard", Holds: true, Why: sc.guard})
 	}
-	facts := sc.snapshot.Facts
 	r := arming.Request{
 		Commit: s.Watch.Commit, By: s.Watch.By, Vouched: arming.NotVouched,
 		App: s.Watch.App, Mode: trailer.Arm,
 		Branch: s.Branch, DefaultBranch: sc.view.Default,
-		Paths: sc.answers.Paths, Facts: &facts, Others: sc.appPaths(),
+		Paths: sc.answers.Paths, Places: []arming.Facts{sc.snapshot.Facts}, Others: sc.appPaths(),
 		Policies: sc.policies, IsOurRepo: a.isOurs,
 	}
 	switch {
@@ -31,7 +30,7 @@ func (a *asker) eligible(s verdict.State, sc scene) []verdict.Rule {
 	for _, o := range sc.siblings {
 		r.Named = append(r.Named, o.Watch.App)
 	}
-	for _, f := range arming.Check(r, arming.AskAll) {
+	for _, f := range arming.Check(r, arming.AskRevert) {
 		rules = append(rules, verdict.Rule{
 			Name: f.Rule, Why: f.Message,
 			Holds: f.Outcome == arming.Refuse, NotAssessed: f.Outcome == arming.NotAssessed,
