@@ -24,7 +24,27 @@ type Daemon struct {
 	Log        Log
 	// StatusInterval is how often refs/notes/nav/status is written at most.
 	StatusInterval time.Duration
+	OnUpdate       string // what to do when the program's own file has changed: one of Update*
+	Notify         Notify
+	AliveURL       string // called after each good pass; "" none
+	Listen         string // HOST:PORT of metrics and health; "" none
 }
+
+// Notify is whom notices go to.
+type Notify struct {
+	Webhook    string // "" none
+	SecretFile string // holds the key that signs them
+}
+
+// What to do when the program's own file has changed. The old code never goes
+// on unsaid.
+const (
+	UpdateExec   = "exec"   // start anew, in place
+	UpdateExit   = "exit"   // end with a code of its own; a supervisor starts it
+	UpdateIgnore = "ignore" // go on, and say so in log and status
+)
+
+func onUpdates() []string { return []string{UpdateExec, UpdateExit, UpdateIgnore} }
 
 // Source says where Applications are read: exactly one of Folder, Kubeconfig
 // and InCluster.
@@ -70,6 +90,7 @@ func DefaultDaemon() Daemon {
 		Watcher:        Watcher{Name: "nav-watchdog", Email: "nav-watchdog@localhost"},
 		Log:            Log{Format: "text", Level: "info"},
 		StatusInterval: 5 * time.Minute,
+		OnUpdate:       UpdateExec,
 	}
 }
 
@@ -127,6 +148,14 @@ func (r *daemonReader) read(root *yaml.Node) {
 			})
 		},
 		"status-interval": r.positive(&d.StatusInterval),
+		"on-update":       func(name string, n *yaml.Node) { d.OnUpdate = r.choice(name, n, onUpdates()...) },
+		"notify": func(name string, n *yaml.Node) {
+			r.mapping(name, n, map[string]field{
+				"webhook": r.set(&d.Notify.Webhook, webAddress), "secret-file": r.set(&d.Notify.SecretFile, oneLine),
+			})
+		},
+		"alive-url": r.set(&d.AliveURL, webAddress),
+		"listen":    r.set(&d.Listen, listenAddress),
 	})
 }
 

@@ -57,7 +57,7 @@ func TestSample(t *testing.T) {
 func TestSampleCommentedKeys(t *testing.T) {
 	text := sample(t)
 	for _, c := range []struct{ comment, without string }{
-		{"  # folder: ", "  in-cluster: true"}, {"  # kubeconfig: ", "  in-cluster: true"}, {"  # signing-key: ", ""}, {"  # allowed-signers: ", ""},
+		{"  # folder: ", "  in-cluster: true"}, {"  # kubeconfig: ", "  in-cluster: true"}, {"  # signing-key: ", ""}, {"  # allowed-signers: ", ""}, {"# alive-url: ", ""}, {"# listen: ", ""},
 	} {
 		changed := strings.Replace(text, c.comment, strings.Replace(c.comment, "# ", "", 1), 1)
 		if c.without != "" {
@@ -85,6 +85,13 @@ func TestParseDaemonErrors(t *testing.T) {
 		{"source: {namespaces: [Argo]}\n", `f:1:23: source.namespaces[0]: "Argo": "Argo" is no name of a namespace`},
 		{"source: {folder: a, in-cluster: true}\n", "f:1:21: source: folder and in-cluster are places to read Applications from, and only one is used"},
 		{"source: {folder: a, folder: b}\n", `f:1:21: the key "folder" is there twice`},
+		{"on-update: reload\n", `f:1:12: on-update: "reload" is not one of: exec, exit, ignore`},
+		{"notify: {webhook: hooks/t0ken}\n", "f:1:19: notify.webhook: it must be an address that begins with https://HOST/ or http://HOST/"},
+		{"notify: {secret: s}\n", `f:1:10: unknown key "secret" in notify`},
+		{"alive-url: https:///t0ken\n", "f:1:12: alive-url: it must be an address that begins with"},
+		{"listen: 9095\n", `f:1:9: listen must be text, not 9095`},
+		{"listen: localhost\n", "f:1:9: listen: it must be HOST:PORT, such as"},
+		{"listen: \":99999\"\n", "f:1:9: listen: the port must be a number up to 65535"},
 		{"repository: \"a\\nb\"\n", "f:1:13: repository: the text holds a control character"},
 	} {
 		d, err := ParseDaemon([]byte(c.text), "f")
@@ -151,7 +158,9 @@ func TestOverlayEverySetting(t *testing.T) {
 		"jitter": {"0", "refresh: {jitter: 0}"}, "dry-run": {"false", "dry-run: false"}, "notes": {"signed", "notes: signed"},
 		"watcher-name": {"n", "watcher: {name: n}"}, "watcher-email": {"e@x", "watcher: {email: e@x}"}, "signing-key": {"K", "watcher: {signing-key: K}"},
 		"allowed-signers": {"F", "watcher: {allowed-signers: F}"},
-		"log-format": {"json", "log: {format: json}"}, "log-level": {"debug", "log: {level: debug}"}, "status-interval": {"1m", "status-interval: 1m"},
+		"log-format":      {"json", "log: {format: json}"}, "log-level": {"debug", "log: {level: debug}"}, "status-interval": {"1m", "status-interval: 1m"},
+		"on-update": {"exit", "on-update: exit"}, "webhook": {"https://h/x", "notify: {webhook: https://h/x}"},
+		"webhook-secret-file": {"/s", "notify: {secret-file: /s}"}, "alive-url": {"http://h", "alive-url: http://h"}, "listen": {":9095", "listen: \":9095\""},
 	}
 	for _, s := range Settings() {
 		v, ok := values[s.Flag]
@@ -289,5 +298,31 @@ func TestDigest(t *testing.T) {
 	}
 	if m := d.DefaultMirror("/c"); !strings.HasPrefix(m, "/c/nav-watchdog/") || !strings.HasSuffix(m, ".git") || m == dry.DefaultMirror("/d") {
 		t.Errorf("mirror %s", m)
+	}
+}
+
+// What a webhook's address holds behind its host is never shown, wherever the
+// address comes from and whatever is wrong with it.
+func TestWebhookIsASecret(t *testing.T) {
+	const secret = "t0ken"
+	for _, address := range []string{
+		"https://hooks.example.com/" + secret, "https://u:" + secret + "@hooks.example.com", "HTTPS://" + secret + "@h/x", "https://h?" + secret, "https://h#" + secret,
+	} {
+		for _, flag := range []string{"webhook", "alive-url"} {
+			d, err := Overlay(DefaultDaemon(), getenv(), map[string]string{flag: address})
+			if err != nil {
+				t.Errorf("%s: %v", address, err)
+			}
+			if shown := d.Effective(); strings.Contains(shown, secret) || !strings.Contains(shown, "://h") {
+				t.Errorf("%s: shown as\n%s", address, shown)
+			}
+		}
+	}
+	for _, address := range []string{"ftp://h/" + secret, "https:///" + secret, "https://h/ " + secret, secret, "https://:80/" + secret, "https://h/\n" + secret} {
+		for _, flag := range []string{"webhook", "alive-url"} {
+			if _, err := Overlay(DefaultDaemon(), getenv(), map[string]string{flag: address}); err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("%q: %v", address, err)
+			}
+		}
 	}
 }

@@ -43,6 +43,11 @@ func Settings() []Setting {
 		{"log-format", "LOG_FORMAT", "log.format", "`text or json`", false, words(func(d *Daemon) *string { return &d.Log.Format }, logFormats()...)},
 		{"log-level", "LOG_LEVEL", "log.level", "`debug, info, warn or error`", false, words(func(d *Daemon) *string { return &d.Log.Level }, logLevels()...)},
 		{"status-interval", "STATUS_INTERVAL", "status-interval", "`TIME` between two heartbeats at least", false, seconds(func(d *Daemon) *time.Duration { return &d.StatusInterval }, 1)},
+		{"on-update", "ON_UPDATE", "on-update", "when this program's file changes: `exec, exit or ignore`", false, words(func(d *Daemon) *string { return &d.OnUpdate }, onUpdates()...)},
+		{"webhook", "WEBHOOK", "notify.webhook", "`URL` that notices to people are sent to", false, line(func(d *Daemon) *string { return &d.Notify.Webhook }, webAddress)},
+		{"webhook-secret-file", "WEBHOOK_SECRET_FILE", "notify.secret-file", "`FILE` with the key that signs notices", false, line(func(d *Daemon) *string { return &d.Notify.SecretFile }, oneLine)},
+		{"alive-url", "ALIVE_URL", "alive-url", "`URL` that is called after each good pass", false, line(func(d *Daemon) *string { return &d.AliveURL }, webAddress)},
+		{"listen", "LISTEN", "listen", "`HOST:PORT` of /metrics, /healthz and /readyz", false, line(func(d *Daemon) *string { return &d.Listen }, listenAddress)},
 	}
 }
 

@@ -45,6 +45,9 @@ func (d Daemon) Validate() error {
 	if d.Watcher.Name == "" || d.Watcher.Email == "" {
 		missing("watcher", "name and email are needed for commits", "")
 	}
+	if d.Notify.SecretFile != "" && d.Notify.Webhook == "" {
+		missing("notify", "there is a secret and nothing to sign with it", "give --webhook, WEBHOOK or notify.webhook in the file")
+	}
 	return errs.err()
 }
 
@@ -56,7 +59,8 @@ func (d Daemon) DefaultMirror(cacheDir string) string {
 }
 
 // Effective lists every setting as it counts, "key: value" a line in the order
-// of Settings, without passwords. It is for logs, and what Digest is of.
+// of Settings, without passwords; of a webhook only the host. It is for logs, and
+// what Digest is of.
 func (d Daemon) Effective() string {
 	dry := "not said"
 	if d.DryRun != nil {
@@ -70,7 +74,9 @@ func (d Daemon) Effective() string {
 		"dry-run": dry, "notes": d.Notes,
 		"watcher.name": d.Watcher.Name, "watcher.email": d.Watcher.Email, "watcher.signing-key": d.Watcher.SigningKey,
 		"watcher.allowed-signers": d.Watcher.AllowedSigners,
-		"log.format": d.Log.Format, "log.level": d.Log.Level, "status-interval": span(d.StatusInterval),
+		"log.format":              d.Log.Format, "log.level": d.Log.Level, "status-interval": span(d.StatusInterval),
+		"on-update": d.OnUpdate, "notify.webhook": onlyHost(d.Notify.Webhook), "notify.secret-file": d.Notify.SecretFile,
+		"alive-url": onlyHost(d.AliveURL), "listen": d.Listen,
 	}
 	var b strings.Builder
 	for _, s := range Settings() {
@@ -78,6 +84,9 @@ func (d Daemon) Effective() string {
 	}
 	return b.String()
 }
+
+// Shown is the repository's address as it may be shown.
+func (d Daemon) Shown() string { return withoutPassword(d.Repository) }
 
 // Digest is "sha256:" and the hash of Effective: what a note's Nav-Watcher
 // says after config=.
