@@ -87,7 +87,7 @@ func (d *Daemon) checkVerdicts(ctx context.Context, now time.Time) error {
 func (d *Daemon) freeze(now time.Time, why string) {
 	d.status.Freezes = append(d.status.Freezes, verdict.Freeze{At: now.UTC().Truncate(time.Second), Reason: why})
 	d.status.At = time.Time{} // write the status in this pass
-	d.person("all reverts are frozen", "reason", why)
+	d.tell(Notice{Kind: KindFrozen, Text: "all reverts are frozen: " + why}, why)
 }
 
 // adoptNote takes a note for what is true, unless it is what this daemon wrote:
@@ -146,7 +146,7 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 func (d *Daemon) notAlone(commit string) {
 	const what = "other writers"
 	if d.sick[what] == "" {
-		d.person("somebody else writes verdicts; does another daemon run?", "commit", commit)
+		d.tell(Notice{Kind: KindOthers, Text: "somebody else writes verdicts, such as the one of " + commit + "; does another daemon run?"}, commit)
 	}
 	d.sick[what] = "somebody else writes verdicts"
 }
@@ -165,6 +165,7 @@ func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
 		heard = func(string, error) {}
 	}
 	data, there, err := d.cfg.Git.Policy(ctx, commit)
+	d.policySums[commit] = policySum(data, there, err)
 	if err != nil {
 		heard(policyFile, err)
 		return arming.Default() // a symbolic link, a submodule, too large
@@ -177,7 +178,7 @@ func (d *Daemon) policyOf(ctx context.Context, commit string) arming.Policy {
 	}
 	heard(policyFile, err)
 	if len(d.policy) > maxPolicies {
-		d.policy = map[string]arming.Policy{}
+		d.policy, d.policySums = map[string]arming.Policy{}, map[string]string{commit: d.policySums[commit]}
 	}
 	d.policy[commit] = p
 	return p
@@ -205,10 +206,4 @@ func (d *Daemon) complain(what string, err error) {
 		d.cfg.Log.Warn("cannot be read", "what", what, "error", err)
 	}
 	d.sick[what] = err.Error()
-}
-
-// person calls a person. Webhooks come with another issue; the log and the
-// status do it now.
-func (d *Daemon) person(msg string, args ...any) {
-	d.cfg.Log.Error("a person is needed: "+msg, args...)
 }

@@ -60,14 +60,8 @@ func (d *Daemon) greet() {
 		return
 	}
 	d.greeted = true
-	open := 0
-	for _, s := range d.states {
-		if !s.Final(d.cfg.Now()) {
-			open++
-		}
-	}
 	d.cfg.Log.Info("first pass done", "branches", strings.Join(keys(d.status.Tips), " "), "applications", len(d.apps),
-		"of_this_repository", len(d.inventory()), "open_watches", open, "dry_run", d.cfg.DryRun)
+		"of_this_repository", len(d.inventory()), "open_watches", d.openWatches(d.cfg.Now()), "dry_run", d.cfg.DryRun)
 }
 
 // fetch fixes the branch tips; without it the pass only looks.

@@ -78,7 +78,7 @@ func readStatus(data []byte) (status, error) {
 // beside.
 func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
 	s := status{
-		V: 1, At: now.UTC().Truncate(time.Second), Watcher: d.cfg.Watcher,
+		V: 1, At: now.UTC().Truncate(time.Second), Watcher: d.watcher(),
 		Tips: d.status.Tips, Verdicts: verdicts, Freezes: d.status.Freezes,
 		Budgets: []budget{}, Apps: d.inventory(), Sick: d.sick,
 	}

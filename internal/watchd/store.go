@@ -45,7 +45,7 @@ func (p *pass) store(ctx context.Context) error {
 	// The first verdict of all must be known of at once: a status without its
 	// tip could not tell that `verdicts` was deleted.
 	thawed := p.status.Freezes
-	due := p.freezeBackwards() || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
+	due := p.freezeBackwards() || p.statusDue || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
 		maps.Copy(p.states, p.next)
 		return nil
@@ -69,7 +69,7 @@ func (p *pass) store(ctx context.Context) error {
 		p.states, p.status.Freezes = old, thawed
 		return p.failed(ctx, w, err)
 	}
-	p.said = said
+	p.said, p.refusedNotes = said, false
 	p.arrivedWrite(w, due)
 	return nil
 }
@@ -92,9 +92,10 @@ func (p *pass) freezeBackwards() bool {
 // note formats the stanzas of a commit, and signs them with who wrote them.
 func (p *pass) note(states map[key]verdict.State, of []key) []byte {
 	out := make([]verdict.State, 0, len(of))
+	watcher := p.watcher()
 	for _, k := range of {
 		s := states[k]
-		s.Watcher = p.cfg.Watcher
+		s.Watcher = watcher
 		states[k] = s
 		out = append(out, s)
 	}
@@ -144,7 +145,7 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 		}
 	}
 	if due {
-		p.status.At = p.now
+		p.status.At, p.statusDue = p.now, false
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
 		if !p.write[k] {
@@ -153,15 +154,16 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 		s := p.states[k]
 		p.cfg.Log.Info("watch moved", "commit", k.commit, "app", k.app.String(), "verdict", string(s.Verdict),
 			"reason", s.Reason.String(), "recovery", string(s.Recovery), "revert", s.Revert)
+		p.moves[string(s.Verdict)]++
 		if why := p.persons[k]; why != "" {
-			p.person(why, "commit", k.commit, "app", k.app.String())
+			p.tellOf(s, why)
 		}
 	}
 	if r := p.revert; r != nil {
 		delete(p.refused, r.key)
 		limit := limits(p.policy[p.view.Branches[p.view.Default]])
 		if open := verdict.Circuit(p.all(), p.people, limit, r.key.app, p.now); open != "" {
-			p.person("the circuit is open", "app", r.key.app.String(), "why", open)
+			p.tell(Notice{Kind: KindCircuit, Text: "the circuit is open: " + open, Commit: r.key.commit, App: r.key.app.String(), Revert: r.commit}, r.key.commit, r.key.app.String(), r.commit)
 		}
 	}
 }
@@ -173,6 +175,7 @@ func (p *pass) failed(ctx context.Context, w Write, err error) error {
 	case !errors.Is(err, ErrRefused):
 		return fmt.Errorf("writing verdicts: %w", err)
 	case r == nil:
+		p.notesRefused(err)
 		return fmt.Errorf("writing verdicts: %w\nhint: %s", err, refusedHint)
 	}
 	p.refused[r.key]++

@@ -17,7 +17,6 @@
 package watchd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,7 +26,8 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
-// Config is what a daemon is made of. All fields but Names are required.
+// Config is what a daemon is made of. All fields of the first two blocks but
+// Names are required.
 type Config struct {
 	Store   Store
 	Git     History
@@ -43,6 +43,11 @@ type Config struct {
 	Guard          string // why notes are not guarded against others; empty: they are
 	Watcher        string // version and digests, for notes and the status
 	ParsePolicy    func(data []byte, file string) (arming.Policy, error)
+
+	Notifier Notifier            // nil: a person is only called in the log
+	Passed   func(Report)        // is told of each pass that Run made; nil: nobody. It must not block
+	Renew    func(*Daemon) error // see Run; nil: nothing ever changes
+	Look     time.Duration       // how often Renew is called at least; not 0 where there is one
 }
 
 // Daemon judges the watches of one repository. It is not safe for concurrent
@@ -75,6 +80,11 @@ type Daemon struct {
 	listErr error
 	sick    map[string]string // what cannot be seen, for the status
 	greeted bool              // the first pass that arrived was told of
+
+	policySums   map[string]string // digests of the policies read, by commit
+	moves        map[string]int    // transitions written so far, by verdict
+	statusDue    bool              // the status must be written in the next pass
+	refusedNotes bool              // the last push of notes was refused
 }
 
 // key names a watch.
@@ -91,18 +101,57 @@ type writing struct {
 
 // New checks a configuration.
 func New(c Config) (*Daemon, error) {
-	switch {
-	case c.Store == nil || c.Git == nil || c.Cluster == nil || c.Now == nil || c.Log == nil || c.ParsePolicy == nil:
-		return nil, errors.New("configuring the daemon: a part is missing")
-	case c.Interval <= 0:
-		return nil, errors.New("configuring the daemon: the interval must be positive")
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	return &Daemon{
 		cfg: c, asker: newAsker(c.Git, c.Names),
 		states: map[key]verdict.State{}, past: newPast(), sums: map[string][32]byte{}, unread: map[string]bool{}, written: map[key]writing{}, wrote: map[string][32]byte{}, tried: map[string][32]byte{}, stored: map[string]bool{}, broken: map[string]error{},
 		arrived: map[string][]verdict.Arrival{}, memory: map[verdict.App]verdict.Memory{},
 		policy: map[string]arming.Policy{}, refused: map[key]int{}, sick: map[string]string{},
+		policySums: map[string]string{}, moves: map[string]int{},
 	}, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Store == nil || c.Git == nil || c.Cluster == nil || c.Now == nil || c.Log == nil || c.ParsePolicy == nil:
+		return errors.New("configuring the daemon: a part is missing")
+	case c.Interval <= 0 || c.Renew != nil && c.Look <= 0:
+		return errors.New("configuring the daemon: the interval must be positive")
+	}
+	return nil
+}
+
+// Configure changes what a daemon was made of, between two passes: what it knows
+// stays. The repository and the cluster must be the ones that it had.
+func (d *Daemon) Configure(c Config) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	d.cfg = c
+	d.statusDue = true // it names the settings
+	return nil
+}
+
+// Complain says once, in log and status, that something of the daemon's own is
+// not as it should be, until that is taken back with nil.
+func (d *Daemon) Complain(what string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	switch {
+	case text == d.sick[what]:
+		return
+	case text == "":
+		d.cfg.Log.Info("in order again", "what", what)
+		delete(d.sick, what)
+	default:
+		d.cfg.Log.Warn("not in order", "what", what, "error", err)
+		d.sick[what] = text
+	}
+	d.statusDue = true
 }
 
 // Unread is why the last pass did not see every Application; nil: it did. A pass
@@ -112,42 +161,4 @@ func (d *Daemon) Unread() error {
 		return nil
 	}
 	return fmt.Errorf("reading the Applications: %w", d.listErr)
-}
-
-// shutdown is how long the last write may take.
-const shutdown = 5 * time.Second
-
-// Run passes until the context ends. A pass that fails is logged, and the next
-// one comes all the same. At the end the used budgets are stored.
-func (d *Daemon) Run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return d.stop(context.WithoutCancel(ctx))
-		case <-timer.C:
-		}
-		if err := d.Pass(ctx); err != nil && ctx.Err() == nil {
-			d.cfg.Log.Error("pass failed", "error", err)
-		}
-		timer.Reset(d.cfg.Interval)
-	}
-}
-
-// stop writes the status once more, so that no observed time is lost.
-func (d *Daemon) stop(ctx context.Context) error {
-	if !d.started || !d.fetched {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, shutdown)
-	defer cancel()
-	now := d.cfg.Now()
-	err := d.cfg.Store.Write(ctx, Write{At: now, Status: func(verdicts string) []byte {
-		return d.statusBytes(now, verdicts)
-	}})
-	if err != nil {
-		d.cfg.Log.Warn("last status not written", "error", err)
-	}
-	return nil
 }

@@ -1,0 +1,90 @@
+package watchd
+
+import (
+	"context"
+	"time"
+)
+
+// Run passes until the context ends, or Renew says so. A pass that fails is
+// logged, and the next one comes all the same. At the end the used budgets are
+// stored.
+//
+// Renew is called before each pass and every Look in between, never during one,
+// so it may Configure; what changes is in force with the next pass. Its error
+// ends Run, and is what Run returns.
+func (d *Daemon) Run(ctx context.Context) error {
+	next := time.NewTimer(0)
+	defer next.Stop()
+	look := d.looks()
+	defer look.Stop()
+	for {
+		due := false
+		select {
+		case <-ctx.Done():
+			d.stop(context.WithoutCancel(ctx))
+			return nil
+		case <-next.C:
+			due = true
+		case <-look.C:
+		}
+		was := d.cfg.Interval
+		if err := d.renew(); err != nil {
+			d.stop(context.WithoutCancel(ctx))
+			return err
+		}
+		look.Reset(max(d.cfg.Look, time.Second))
+		if due {
+			d.pass(ctx)
+		}
+		if due || d.cfg.Interval != was {
+			next.Reset(d.cfg.Interval)
+		}
+	}
+}
+
+// looks is the timer of Renew; without one it never fires.
+func (d *Daemon) looks() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	if d.cfg.Renew == nil {
+		t.Stop()
+	}
+	return t
+}
+
+func (d *Daemon) renew() error {
+	if d.cfg.Renew == nil {
+		return nil
+	}
+	return d.cfg.Renew(d)
+}
+
+// pass makes one pass, and tells of it.
+func (d *Daemon) pass(ctx context.Context) {
+	began := d.cfg.Now()
+	err := d.Pass(ctx)
+	if err != nil && ctx.Err() == nil {
+		d.cfg.Log.Error("pass failed", "error", err)
+	}
+	if d.cfg.Passed != nil && ctx.Err() == nil {
+		d.cfg.Passed(d.report(err, d.cfg.Now().Sub(began)))
+	}
+}
+
+// shutdown is how long the last write may take.
+const shutdown = 5 * time.Second
+
+// stop writes the status once more, so that no observed time is lost.
+func (d *Daemon) stop(ctx context.Context) {
+	if !d.started || !d.fetched {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, shutdown)
+	defer cancel()
+	now := d.cfg.Now()
+	err := d.cfg.Store.Write(ctx, Write{At: now, Status: func(verdicts string) []byte {
+		return d.statusBytes(now, verdicts)
+	}})
+	if err != nil {
+		d.cfg.Log.Warn("last status not written", "error", err)
+	}
+}

@@ -1,0 +1,83 @@
+package watchd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// Report is what one pass came to, for metrics and whoever asks whether the
+// daemon is alive.
+type Report struct {
+	At     time.Time // its end
+	Took   time.Duration
+	Err    error // the pass failed: nothing was decided
+	Unread error // not every Application was seen
+
+	Open         int            // watches
+	Applications int            // seen, of whatever repository
+	Moved        map[string]int // transitions written since the start, by verdict
+	Frozen       bool           // all reverts are frozen
+	DryRun       bool
+	Sick         map[string]string // what cannot be read, and why
+	Heartbeat    time.Time         // of the status as it was last written
+}
+
+// Good reports whether the pass saw everything and could write.
+func (r Report) Good() bool { return r.Err == nil && r.Unread == nil }
+
+func (d *Daemon) report(err error, took time.Duration) Report {
+	now := d.cfg.Now()
+	r := Report{
+		At: now, Took: took, Err: err, Unread: d.Unread(), Open: d.openWatches(now), Applications: len(d.apps),
+		Moved: maps.Clone(d.moves), DryRun: d.cfg.DryRun, Sick: maps.Clone(d.sick), Heartbeat: d.status.At,
+	}
+	if d.fetched {
+		p := pass{Daemon: d}
+		owner := d.policy[d.view.Branches[d.view.Default]].IsOwner
+		r.Frozen = verdict.Frozen(p.all(), d.status.Freezes, d.people, owner, verdict.App{}) != ""
+	}
+	return r
+}
+
+func (d *Daemon) openWatches(now time.Time) int {
+	open := 0
+	for _, s := range d.states {
+		if !s.Final(now) {
+			open++
+		}
+	}
+	return open
+}
+
+// watcher is who writes, for notes, status and notices: the program and its
+// settings, and the policy that stands.
+func (d *Daemon) watcher() string {
+	sum := d.policySums[d.view.Branches[d.view.Default]]
+	if sum == "" {
+		return d.cfg.Watcher
+	}
+	return d.cfg.Watcher + " policy=" + sum
+}
+
+func policySum(data []byte, there bool, err error) string {
+	switch {
+	case err != nil:
+		return "unreadable"
+	case !there:
+		return "none"
+	}
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// notesRefused calls a person when the server stops taking notes.
+func (d *Daemon) notesRefused(err error) {
+	if !d.refusedNotes {
+		d.tell(Notice{Kind: KindNotesRefused, Text: "the server refuses the watcher's notes: " + err.Error()}, d.view.Verdicts)
+	}
+	d.refusedNotes = true
+}
