@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +24,6 @@ type env struct {
 	out, err io.Writer
 	environ  []string
 	terminal bool // somebody looks at out
-	now      func() time.Time
 }
 
 func run(ctx context.Context, args []string, e env) error {
@@ -58,7 +56,6 @@ func (e env) commands() []*cli.Command {
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
 			Flags: []cli.Flag{plain}, Action: e.show,
 		},
-		waitCommand(e.wait, plain),
 	}
 }
 

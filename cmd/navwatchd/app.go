@@ -13,6 +13,7 @@ var version = "v0.0.0-dev"
 
 // run is the whole program.
 func run(ctx context.Context, args []string, e env) error {
+	e.args = args
 	app := &cli.App{
 		Name:            "navwatchd",
 		Usage:           "judge what becomes of watched commits, and take back what must not stay",
@@ -24,6 +25,7 @@ func run(ctx context.Context, args []string, e env) error {
 		Commands: []*cli.Command{
 			runCommand(e),
 			onceCommand(e),
+
 			replayCommand(e),
 			circuitCommand(e),
 			drillCommand(e),

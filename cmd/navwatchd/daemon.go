@@ -19,17 +19,6 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
 )
 
-func runCommand(e env) *cli.Command {
-	return &cli.Command{
-		Name:  "run",
-		Usage: "judge until it is stopped",
-		Flags: settingFlags(),
-		Action: func(c *cli.Context) error {
-			return withDaemon(c, e, func(ctx context.Context, d *watchd.Daemon) error { return d.Run(ctx) })
-		},
-	}
-}
-
 func onceCommand(e env) *cli.Command {
 	return &cli.Command{
 		Name:  "once",
@@ -125,38 +114,47 @@ func cacheDir(getenv func(string) string) (string, error) {
 
 // withDaemon puts a daemon together and hands it over.
 func withDaemon(c *cli.Context, e env, do func(context.Context, *watchd.Daemon) error) error {
-	if c.NArg() > 0 {
-		return exit.Hint(exit.Usagef("%s wants no arguments, got %q", c.Command.Name, c.Args().First()), "navwatchd %s --help shows the flags", c.Command.Name)
+	if err := noArguments(c); err != nil {
+		return err
 	}
 	set, err := settings(c, e, nil)
 	if err != nil {
 		return err
 	}
-	log := logger(e, set.Log)
-	// First of all: the clone of a large repository, or a cluster that does not
-	// answer, takes its time.
+	log := logger(e, set.Log, redact(set, getenv(e.environ)(secretVariable)))
+	e.digest, _ = digestOf(e.executable) // without it notes name the version alone
 	log.Info("settings", "effective", strings.ReplaceAll(strings.TrimSpace(set.Effective()), "\n", "; "))
 	ctx, cancel := context.WithCancel(c.Context)
 	defer cancel()
-	repo, rem, err := openMirror(ctx, e, set)
+	conf, err := assemble(ctx, e, set, log)
 	if err != nil {
 		return err
 	}
-	apps, err := openCluster(ctx, set)
-	if err != nil {
-		return err
-	}
-	d, err := watchd.New(daemonConfig(e, set, repo, rem, apps, log))
+	d, err := watchd.New(conf)
 	if err != nil {
 		return err
 	}
 	return do(ctx, d)
 }
 
-func logger(e env, l config.Log) *slog.Logger {
+// assemble opens the repository and the cluster, and makes a daemon's
+// configuration of them. What it starts ends with ctx.
+func assemble(ctx context.Context, e env, set config.Daemon, log *slog.Logger) (watchd.Config, error) {
+	repo, rem, err := openMirror(ctx, e, set)
+	if err != nil {
+		return watchd.Config{}, err
+	}
+	apps, err := openCluster(ctx, set)
+	if err != nil {
+		return watchd.Config{}, err
+	}
+	return daemonConfig(e, set, repo, rem, apps, log), nil
+}
+
+func logger(e env, l config.Log, clean redactor) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(l.Level)) // Validate knows the levels
-	o := &slog.HandlerOptions{Level: level}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: clean.attr}
 	if l.Format == "json" {
 		return slog.New(slog.NewJSONHandler(e.stderr, o))
 	}
@@ -210,7 +208,7 @@ func daemonConfig(e env, set config.Daemon, repo *gitstore.Repo, rem remote, app
 		Now: e.now, Log: log,
 		Names: append([]string{set.Repository}, set.Names...), Interval: set.Interval,
 		Refresh: set.Refresh.Total(), StatusInterval: set.StatusInterval,
-		DryRun: *set.DryRun, Guard: guard(set), Watcher: "navwatchd " + version + " config=" + set.Digest(),
+		DryRun: *set.DryRun, Guard: guard(set), Watcher: programOf(e) + " config=" + set.Digest(),
 		ParsePolicy: config.ParsePolicy,
 	}
 }

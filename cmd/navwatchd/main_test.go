@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 		"navwatchd": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			self, _ := os.Executable()
-			err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), testNow, self})
+			err := run(ctx, os.Args, env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: testNow, executable: self, look: 20 * time.Millisecond})
 			stop()
 			os.Exit(exit.Report(os.Stderr, "navwatchd", err))
 		},

@@ -119,7 +119,7 @@ func (r *recording) replay(t *testing.T, flags ...string) (replayJSON, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"navwatchd", "replay", "--json", "--repo", r.repo}, flags...)
-	e := env{strings.NewReader(""), &stdout, &stderr, os.Environ(), navtest.Start, ""}
+	e := env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, environ: os.Environ(), now: navtest.Start}
 	if err := run(context.Background(), append(args, file), e); err != nil {
 		return replayJSON{}, err
 	}

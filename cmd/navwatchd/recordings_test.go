@@ -93,7 +93,7 @@ func replayed(t *testing.T, name string, flags []string) replayJSON {
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"navwatchd", "replay", "--json"}, flags...)
 	args = append(args, filepath.Join(timelines, name+".jsonl"))
-	e := env{strings.NewReader(""), &stdout, &stderr, os.Environ(), navtest.Start, ""}
+	e := env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, environ: os.Environ(), now: navtest.Start}
 	if err := run(context.Background(), args, e); err != nil {
 		t.Fatalf("%v\n%s", err, &stderr)
 	}

@@ -48,7 +48,7 @@ type room struct {
 func rooms() map[string]room {
 	cli, yaml, retry := "github.com/urfave/cli/v2", "gopkg.in/yaml.v3", "github.com/hashicorp/go-retryablehttp"
 	return map[string]room{
-		"cmd/navlint": {wiring, []string{cli}}, "cmd/navhook": {wiring, []string{cli}}, "cmd/navwatchd": {wiring, []string{cli}},
+		"cmd/navlint": {wiring, []string{cli}}, "cmd/navhook": {wiring, []string{cli}}, "cmd/navwatchd": {wiring, []string{cli, "github.com/prometheus/client_golang"}},
 		"internal/lint": {shell, nil}, "internal/hook": {shell, nil}, "internal/watchd": {shell, nil}, "internal/drill": {shell, nil},
 		"pkg/trailer": {pure, nil}, "pkg/verdict": {pure, nil}, "internal/arming": {pure, nil}, "internal/config": {pure, []string{yaml}},
 		"internal/gitstore": {adapter, nil}, "internal/gitstore/gogit": {adapter, []string{"github.com/go-git"}},
