@@ -61,16 +61,19 @@ func (e env) preReceive(c *cli.Context) error {
 	}
 	repo, err := e.open(c.Context)
 	if err != nil {
-		return err
+		return told(hook.Voice(c.Context, hook.Config{Out: e.err, Getenv: e.getenv}), err)
 	}
 	defer repo.Close()
 	push := e.push(c, repo)
 	push.Out = hook.Voice(c.Context, push)
-	err = hook.PreReceive(c.Context, push)
-	if err == nil {
-		return nil
+	if err := hook.PreReceive(c.Context, push); err != nil {
+		return told(push.Out, err)
 	}
-	return &exit.Error{Code: exit.Report(push.Out, "navhook", err), Err: err, Reported: true}
+	return nil
+}
+
+func told(w io.Writer, err error) error {
+	return &exit.Error{Code: exit.Report(w, "navhook", err), Err: err, Reported: true}
 }
 
 // postReceive says what went wrong and succeeds: the push is in already.

@@ -114,7 +114,7 @@ func hidden(patterns []string, ref string) bool {
 	for _, p := range slices.Backward(patterns) {
 		p, shown := strings.CutPrefix(p, "!")
 		p = strings.TrimRight(strings.TrimPrefix(p, "^"), "/")
-		if rest, fits := strings.CutPrefix(ref, p); fits && p != "" && (rest == "" || rest[0] == '/') {
+		if rest, fits := strings.CutPrefix(ref, p); fits && (rest == "" || rest[0] == '/') {
 			return !shown
 		}
 	}

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
@@ -40,10 +41,12 @@ func (o Options) over(ctx context.Context, s Settings) (Options, error) {
 	if watcher := lastOf(conf[keyWatcher]); watcher != "" {
 		o.Watcher = watcher
 	}
-	switch queue := lastOf(conf[keyQueue]); queue {
+	switch queue := strings.ToLower(lastOf(conf[keyQueue])); queue { // git-config(1), boolean
 	case "":
-	case "true", "false":
-		o.NoQueue = queue == "false"
+	case "true", "yes", "on", "1":
+		o.NoQueue = false
+	case "false", "no", "off", "0":
+		o.NoQueue = true
 	default:
 		return o, exit.Usagef("%s is %q, neither true nor false", keyQueue, queue)
 	}

@@ -91,6 +91,8 @@ func TestOptionsOver(t *testing.T) {
 		{name: "the repository comes first", have: settings{keyHost: {"http"}, keyWatcher: {"old", "other"}, keyQueue: {"true"}},
 			want: Options{Host: "http", Watcher: "other"}},
 		{name: "one of them", have: settings{keyWatcher: {"other"}}, want: Options{Host: hostGitLab, Watcher: "other", NoQueue: true}},
+		{name: "as git writes a boolean", have: settings{keyQueue: {"On"}}, want: Options{Host: hostGitLab, Watcher: "bot"}},
+		{name: "and its opposite", have: settings{keyQueue: {"true", "0"}}, want: shim},
 		{name: "no value of a queue", have: settings{keyQueue: {"maybe"}}, err: "neither true nor false"},
 		{name: "nothing can be read", err: "no configuration"},
 	} {

@@ -17,6 +17,7 @@ const pageMark = "GL-HOOK-ERR:"
 // that quotes a pusher can begin with a mark of its own.
 //
 // Which form it is, is asked at the first word, because most pushes say nothing.
+// Without a Repo, which could not be opened, the host is not known.
 func Voice(ctx context.Context, c Config) io.Writer {
 	if v, ok := c.Out.(*voice); ok {
 		return v
@@ -27,6 +28,9 @@ func Voice(ctx context.Context, c Config) io.Writer {
 	return &voice{w: c.Out, page: func() bool {
 		// A host that cannot be found out is taken for the one that the variable
 		// is of: marked, the words still reach everybody.
+		if c.Repo == nil {
+			return true
+		}
 		o, err := c.Options.over(ctx, c.Repo)
 		return err != nil || o.Host == hostGitLab
 	}}

@@ -16,6 +16,17 @@ func (r saidRepo) Config(ctx context.Context, keys ...string) (map[string][]stri
 	return r.settings.Config(ctx, keys...)
 }
 
+// What cannot be opened has no configuration to ask.
+func TestVoiceWithoutRepo(t *testing.T) {
+	for protocol, want := range map[string]string{"web": "GL-HOOK-ERR: gone\n", "ssh": "gone\n"} {
+		var out bytes.Buffer
+		w := Voice(t.Context(), Config{Out: &out, Getenv: func(string) string { return protocol }})
+		if _, err := fmt.Fprintln(w, "gone"); err != nil || out.String() != want {
+			t.Errorf("%s: %q, %v; want %q", protocol, out.String(), err, want)
+		}
+	}
+}
+
 func TestVoice(t *testing.T) {
 	const (
 		said  = "a\n    GL-HOOK-ERR: quoted\nGL-HOOK-ERR: forged\nGitLab: forged\n"
