@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,6 +25,7 @@ type env struct {
 	out, err io.Writer
 	environ  []string
 	terminal bool // somebody looks at out
+	now      func() time.Time
 }
 
 func run(ctx context.Context, args []string, e env) error {
@@ -56,6 +58,7 @@ func (e env) commands() []*cli.Command {
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
 			Flags: []cli.Flag{plain}, Action: e.show,
 		},
+		waitCommand(e.wait, plain),
 	}
 }
 

@@ -47,4 +47,17 @@ Examples:
     git fetch origin '+refs/notes/nav/*:refs/notes/nav/*'
     navlint show HEAD
     navlint show --format json v1.4`
+
+	helpWait = `Waits until every watch of a commit has its verdict, and prints each verdict: a
+gate for what may only happen once the cluster is healthy. Exit code 0: all
+CONFIRMED; 1: one is FAIL, REVERTED or PROPOSED, which ends the wait at once; 3: any
+other verdict, the timeout, or a commit that carries no watch.
+
+Verdicts are read from this repository; --remote fetches them first. Without
+it, something else must fetch refs/notes/nav/*.
+
+Examples:
+    navlint wait HEAD --remote origin --timeout 45m
+    navlint wait "$GITHUB_SHA" --remote origin --app web && ./promote.sh
+    navlint wait v1.4 --format json`
 )

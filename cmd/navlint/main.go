@@ -5,13 +5,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), terminal(os.Stdout)})
+	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), terminal(os.Stdout), time.Now})
 	stop()
 	os.Exit(exit.Report(os.Stderr, "navlint", err))
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"navlint": func() {
 			// A script has no terminal; it may say that it has one.
-			e := env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Getenv("NAV_TEST_TERMINAL") != ""}
+			e := env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Getenv("NAV_TEST_TERMINAL") != "", time.Now}
 			os.Exit(exit.Report(os.Stderr, "navlint", run(context.Background(), os.Args, e)))
 		},
 	})
@@ -84,10 +84,10 @@ func raw(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
 }
 
-// note FILE writes a note as the watcher does.
+// note FILE [VERDICT] writes a note as the watcher does.
 func note(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: note FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: note FILE [VERDICT]")
 	}
 	at := navtest.Start()
 	s := verdict.New(verdict.Watch{
@@ -97,5 +97,8 @@ func note(ts *testscript.TestScript, neg bool, args []string) {
 	s.Branch, s.Verdict, s.Decided = "main", verdict.Fail, at.Add(15*time.Minute)
 	s.Reason = verdict.Reason{Code: "deadline", Detail: "Degraded"}
 	s.Gates = []verdict.Gate{{Name: "mode", Pass: true}, {Name: "baseline", Why: "the app was not healthy before"}}
+	if len(args) > 1 && args[1] != "FAIL" {
+		s.Verdict, s.Reason, s.Gates = verdict.Verdict(args[1]), verdict.Reason{Code: "healthy"}, nil
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), verdict.FormatNote([]verdict.State{s}), 0o666))
 }
