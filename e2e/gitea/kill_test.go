@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/e2e/trial"
 )
 
 // TestKilled: navwatchd is killed with SIGKILL at random moments, again and
@@ -22,33 +24,30 @@ func TestKilled(t *testing.T) {
 		apps = append(apps, fmt.Sprintf("app-%02d", i))
 	}
 	r := newRepository(t, "killed", apps...)
-	sim := r.deploy(apps...)
-	for _, app := range apps {
-		r.check(sim.Await(t.Context(), app, "Synced", "Healthy"))
-	}
-	w := r.watch(reverting(sim), r.askpass())
-	c := r.clone(alice, "http")
+	sim := r.Deploy(apps...)
+	w := r.Watch(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
+	c := r.Clone(trial.Alice, "http")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // moments, not secrets
 	commits := map[string]string{}
 	kills := map[string]int{}
 	for _, app := range apps {
-		commit := r.bad(c, app)
+		commit := r.Bad(c, app)
 		commits[app] = commit
-		r.verdict(w, commit, "Nav-Reached: ")
+		r.Verdict(w, commit, "Nav-Reached: ")
 		// The deadline is 5 s, a pass comes every second: most kills hit a pass, and
 		// some the push of the revert.
 		time.Sleep(time.Duration(random.Int64N(int64(9 * time.Second))))
 		kills[moment(r, commit)]++
 		w.Kill()
-		r.check(w.Start())
-		r.verdict(w, commit, "Nav-Verdict: REVERTED")
+		r.Check(w.Start())
+		r.Verdict(w, commit, "Nav-Verdict: REVERTED")
 	}
 	for _, app := range apps {
 		commit := commits[app]
-		r.verdict(w, commit, "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
-		if got := r.reverts(commit); len(got) != 1 {
+		r.Verdict(w, commit, "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
+		if got := r.Reverts(commit); len(got) != 1 {
 			t.Errorf("%s: %d reverts of %s: %v", app, len(got), commit, got)
 		}
 	}
@@ -57,7 +56,7 @@ func TestKilled(t *testing.T) {
 
 // moment says how far a watch was when the watcher was killed.
 func moment(r *repository, commit string) string {
-	note := r.note("nav/verdicts", commit)
+	note := r.Note("nav/verdicts", commit)
 	switch {
 	case strings.Contains(note, "Nav-Recovery: RECOVERED"):
 		return "recovered"

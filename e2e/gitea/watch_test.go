@@ -3,11 +3,11 @@ package gitea
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/e2e/trial"
 	"github.com/nav-watchdog/nav-watchdog/e2e/watcher"
 )
 
@@ -15,54 +15,26 @@ import (
 // verdict and revert reach Gitea in one push and one transaction.
 func TestSmokeRevert(t *testing.T) {
 	r := newRepository(t, "revert", "web")
-	sim := r.deploy("web")
-	r.check(sim.Await(t.Context(), "web", "Synced", "Healthy"))
-	w := r.watch(reverting(sim), r.askpass())
-	commit := r.bad(r.clone(alice, "http"), "web")
-	r.verdict(w, commit, "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
+	sim := r.Deploy("web")
+	w := r.Watch(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
+	commit := r.Bad(r.Clone(trial.Alice, "http"), "web")
+	r.Verdict(w, commit, "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
 
-	reverts := r.reverts(commit)
+	reverts := r.Reverts(commit)
 	if len(reverts) != 1 {
-		t.Fatalf("%d reverts of %s:\n%s", len(reverts), commit, r.server("log", "--format=%H %s", "main"))
+		t.Fatalf("%d reverts of %s:\n%s", len(reverts), commit, r.Server("log", "--format=%H %s", "main"))
 	}
-	if tree, before := r.server("rev-parse", reverts[0]+"^{tree}"), r.server("rev-parse", commit+"^^{tree}"); tree != before {
+	if tree, before := r.Server("rev-parse", reverts[0]+"^{tree}"), r.Server("rev-parse", commit+"^^{tree}"); tree != before {
 		t.Errorf("the revert's tree is %s, before the commit it was %s", tree, before)
 	}
-	together(t, r, reverts[0])
+	r.Together(reverts[0])
 	secret(t, r, w)
-}
-
-// together checks that the push that moved main to a commit also moved the
-// verdicts, in one transaction.
-func together(t *testing.T, r *repository, commit string) {
-	t.Helper()
-	pushed, moved := "", ""
-	for _, line := range r.received("pushes") {
-		if f := strings.Fields(line); len(f) == 5 && f[0] == nav && f[3] == commit && f[4] == "refs/heads/main" {
-			pushed = f[1]
-		}
-	}
-	for _, line := range r.received("transactions") {
-		if f := strings.Fields(line); len(f) == 4 && f[2] == commit && f[3] == "refs/heads/main" {
-			moved = f[0]
-		}
-	}
-	if pushed == "" || !slices.ContainsFunc(r.received("pushes"), func(l string) bool {
-		return strings.HasPrefix(l, nav+" "+pushed+" ") && strings.HasSuffix(l, " refs/notes/nav/verdicts")
-	}) {
-		t.Errorf("the revert did not come with a verdict:\n%s", strings.Join(r.received("pushes"), "\n"))
-	}
-	if moved == "" || !slices.ContainsFunc(r.received("transactions"), func(l string) bool {
-		return strings.HasPrefix(l, moved+" ") && strings.HasSuffix(l, " refs/notes/nav/verdicts")
-	}) {
-		t.Errorf("branch and verdict did not move in one transaction:\n%s", strings.Join(r.received("transactions"), "\n"))
-	}
 }
 
 // secret looks for the token wherever the watcher leaves something.
 func secret(t *testing.T, r *repository, w *watcher.Watcher) {
 	t.Helper()
-	token := shared.tokens[nav]
+	token := shared.tokens[trial.Nav]
 	err := filepath.WalkDir(filepath.Dir(w.Log), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -80,7 +52,7 @@ func secret(t *testing.T, r *repository, w *watcher.Watcher) {
 		t.Error(err)
 	}
 	for _, ref := range []string{"refs/notes/nav/verdicts", "refs/notes/nav/status"} {
-		if strings.Contains(r.server("log", "-p", ref), token) {
+		if strings.Contains(r.Server("log", "-p", ref), token) {
 			t.Errorf("the token stands in %s", ref)
 		}
 	}
@@ -89,16 +61,15 @@ func secret(t *testing.T, r *repository, w *watcher.Watcher) {
 // TestCredentialHelper: git's own credential store will do as well.
 func TestCredentialHelper(t *testing.T) {
 	r := newRepository(t, "helper", "web")
-	sim := r.deploy("web")
-	r.check(sim.Await(t.Context(), "web", "Synced", "Healthy"))
-	login, err := watcher.Stored(filepath.Join(r.dir, "stored"), shared.URL, nav, shared.tokens[nav])
-	r.check(err)
-	w := r.watch(reverting(sim), login)
-	c := r.clone(alice, "http")
+	sim := r.Deploy("web")
+	login, err := watcher.Stored(filepath.Join(r.Dir, "stored"), shared.URL, trial.Nav, shared.tokens[trial.Nav])
+	r.Check(err)
+	w := r.Watch(trial.Reverting(sim), login)
+	c := r.Clone(trial.Alice, "http")
 	commit, err := c.Commit(t.Context(), "web 2\n\nNav-Watchdog: app=web deadline=60 stable=2", map[string]string{"apps/web/replicas": "no manifest"})
-	r.check(err)
-	r.push(c, "main")
-	r.verdict(w, commit, "Nav-Verdict: CONFIRMED")
+	r.Check(err)
+	r.Push(c, "main")
+	r.Verdict(w, commit, "Nav-Verdict: CONFIRMED")
 	secret(t, r, w)
 }
 
@@ -106,11 +77,11 @@ func TestCredentialHelper(t *testing.T) {
 // to anybody.
 func TestWrongToken(t *testing.T) {
 	r := newRepository(t, "wrong-token", "web")
-	sim := r.deploy("web")
-	login, err := watcher.Askpass(filepath.Join(r.dir, "askpass"), nav, "0123456789012345678901234567890123456789")
-	r.check(err)
-	w := r.newWatcher(reverting(sim), login)
-	r.check(w.Start())
+	sim := r.Deploy("web")
+	login, err := watcher.Askpass(filepath.Join(r.Dir, "askpass"), trial.Nav, "0123456789012345678901234567890123456789")
+	r.Check(err)
+	w := r.NewWatcher(trial.Reverting(sim), login)
+	r.Check(w.Start())
 	t.Cleanup(w.Stop)
 	for end := time.Now().Add(time.Minute); !strings.Contains(w.Text(), "Authentication failed"); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -126,31 +97,30 @@ func TestWrongToken(t *testing.T) {
 // says why; it is not tried again.
 func TestProtectedBranch(t *testing.T) {
 	r := newRepository(t, "protected", "web", "api")
-	r.check(shared.Protect(t.Context(), olga, r.name, alice, olga))
-	sim := r.deploy("web", "api")
-	r.check(sim.Await(t.Context(), "web", "Synced", "Healthy"), sim.Await(t.Context(), "api", "Synced", "Healthy"))
-	w := r.watch(reverting(sim), r.askpass())
-	c := r.clone(alice, "http")
-	commit := r.bad(c, "web")
-	note := r.verdict(w, commit, "Nav-Verdict: FAIL", "push-refused")
+	r.Check(shared.Protect(t.Context(), trial.Olga, r.name, trial.Alice, trial.Olga))
+	sim := r.Deploy("web", "api")
+	w := r.Watch(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
+	c := r.Clone(trial.Alice, "http")
+	commit := r.Bad(c, "web")
+	note := r.Verdict(w, commit, "Nav-Verdict: FAIL", "push-refused")
 	tries := tried(r)
 	if tries == 0 {
 		t.Fatalf("the revert was never tried:\n%s", note)
 	}
-	if got := r.reverts(commit); len(got) > 0 {
+	if got := r.Reverts(commit); len(got) > 0 {
 		t.Fatalf("reverted on a protected branch by %v", got)
 	}
 	// A whole watch later, another verdict shows that the daemon went on, and
 	// that it left this one alone.
-	r.check(c.Pull(t.Context(), "main"))
+	r.Check(c.Pull(t.Context(), "main"))
 	other, err := c.Commit(t.Context(), "api 2\n\nNav-Watchdog: app=api deadline=60 stable=5", map[string]string{"apps/api/note": "no manifest"})
-	r.check(err)
-	r.push(c, "main")
-	r.verdict(w, other, "Nav-Verdict: CONFIRMED")
+	r.Check(err)
+	r.Push(c, "main")
+	r.Verdict(w, other, "Nav-Verdict: CONFIRMED")
 	if again := tried(r); again != tries {
 		t.Errorf("tried %d times by the verdict, %d times afterwards", tries, again)
 	}
-	if got := r.note("nav/verdicts", commit); !strings.Contains(got, "push-refused") {
+	if got := r.Note("nav/verdicts", commit); !strings.Contains(got, "push-refused") {
 		t.Errorf("the verdict is now\n%s", got)
 	}
 	t.Logf("%d pushes to the protected branch before the verdict", tries)
@@ -159,8 +129,8 @@ func TestProtectedBranch(t *testing.T) {
 // tried counts the watcher's pushes to main that reached Gitea.
 func tried(r *repository) int {
 	n := 0
-	for _, line := range r.received("pushes") {
-		if strings.HasPrefix(line, nav+" ") && strings.HasSuffix(line, " refs/heads/main") {
+	for _, line := range r.Received("pushes") {
+		if strings.HasPrefix(line, trial.Nav+" ") && strings.HasSuffix(line, " refs/heads/main") {
 			n++
 		}
 	}
