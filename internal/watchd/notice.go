@@ -18,6 +18,7 @@ const (
 	KindFrozen       = "frozen"        // all reverts are frozen
 	KindNotesRefused = "notes-refused" // the server takes no notes of the watcher
 	KindOthers       = "other-writers" // somebody else writes verdicts
+	KindForeign      = "foreign-notes" // notes that the watcher did not sign
 )
 
 // Notice is told to a person. What it says stands in the repository, too, but
