@@ -291,6 +291,7 @@ func TestTopLevel(t *testing.T) {
 		"cmd", "hooks", "pkg", "internal", "e2e", "docs", "testdata",
 		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE",
 		".git", ".gitignore", ".gitattributes", ".editorconfig", ".golangci.yml", ".pre-commit-hooks.yaml", ".ci", ".github",
+		"deploy", ".dockerignore", // what an operator applies to a cluster: not code, not tests, not prose
 		"bin", "dist", // ignored by .gitignore: what make builds
 	}
 	entries, err := os.ReadDir(top(t))
