@@ -27,6 +27,8 @@ func run(ctx context.Context, args []string, e env) error {
 			onceCommand(e),
 
 			replayCommand(e),
+			freezeCommand(e),
+			thawCommand(e),
 			circuitCommand(e),
 			drillCommand(e),
 			drillHookCommand(e),

@@ -148,7 +148,13 @@ func assemble(ctx context.Context, e env, set config.Daemon, log *slog.Logger) (
 	if err != nil {
 		return watchd.Config{}, err
 	}
-	return daemonConfig(e, set, repo, rem, apps, log), nil
+	conf := daemonConfig(e, set, repo, rem, apps, log)
+	if s, ok := conf.Store.(*store); ok && s.signed {
+		if err := s.trust(ctx); err != nil {
+			return watchd.Config{}, exit.Misused(err)
+		}
+	}
+	return conf, nil
 }
 
 func logger(e env, l config.Log, clean redactor) *slog.Logger {
@@ -166,7 +172,7 @@ func logger(e env, l config.Log, clean redactor) *slog.Logger {
 const longestGit = 15 * time.Minute
 
 func openMirror(ctx context.Context, e env, set config.Daemon) (*gitstore.Repo, *gitstore.Remote, error) {
-	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit})
+	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit, SSH: set.Notes == config.NotesSigned})
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the mirror %s: %w", set.Mirror, err)
 	}
@@ -203,8 +209,12 @@ const firstList = 30 * time.Second
 
 // daemonConfig brings the parts together.
 func daemonConfig(e env, set config.Daemon, repo *gitstore.Repo, rem remote, apps watchd.Cluster, log *slog.Logger) watchd.Config {
+	s := &store{repo: repo, remote: rem, watcher: set.Watcher}
+	if set.Notes == config.NotesSigned {
+		s.signed, s.sign = true, set.Watcher.SigningKey
+	}
 	return watchd.Config{
-		Store: &store{repo: repo, remote: rem, watcher: set.Watcher}, Git: history{repo}, Cluster: apps,
+		Store: s, Git: history{repo}, Cluster: apps,
 		Now: e.now, Log: log,
 		Names: append([]string{set.Repository}, set.Names...), Interval: set.Interval,
 		Refresh: set.Refresh.Total(), StatusInterval: set.StatusInterval,
@@ -216,10 +226,8 @@ func daemonConfig(e env, set config.Daemon, repo *gitstore.Repo, rem remote, app
 // guard says why the notes are not guarded; empty: they are (design, section 8).
 func guard(set config.Daemon) string {
 	switch set.Notes {
-	case config.NotesHook:
+	case config.NotesHook, config.NotesSigned:
 		return ""
-	case config.NotesSigned:
-		return "notes: signed is not supported yet"
 	}
-	return "nobody said how the notes are guarded (notes: hook)"
+	return "nobody said how the notes are guarded (notes: hook, or notes: signed)"
 }

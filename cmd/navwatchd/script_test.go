@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ import (
 //	at DURATION                        the clock and everything with it, poll by poll
 //	fails DURATION TEXT                the same, and some pass fails with TEXT
 //	daemon start|stop|kill|forget [NAME]
-//	set dry-run|notes|names VALUE            settings of daemons that start from now on
+//	set dry-run|notes|names|signing-key|allowed-signers VALUE   settings of daemons that start from now on
 //	verdict COMMIT APP WANT [TEXT]     the note on the server says so; TEXT is in the reason
 //	recovery COMMIT APP WANT
 //	decided COMMIT APP DURATION        when, at most one poll later
@@ -42,7 +41,10 @@ import (
 //	person TEXT                        the log called a person so; `! person` nobody at all
 //	logged TEXT
 //	people KIND BY [APP]               a line in people
-//	circuit ARGS...                    navwatchd circuit
+//	hooked                             the server has navhook's pre-receive, and the watcher is navbot
+//	says WHO ARGS...                   navwatchd ARGS, by WHO, who is also the one that pushes
+//	refused TEXT WHO ARGS...           the same, and the error says TEXT
+//	keys NAME...                       SSH keys in files NAME and NAME.pub
 //	save NAME                          the last stdout becomes a variable
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -55,7 +57,8 @@ func TestScript(t *testing.T) {
 			"set": words(setCommand), "verdict": words(verdictCommand), "recovery": words(recoveryCommand),
 			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": noteCommand,
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
-			"people": words(peopleCommand), "circuit": words(circuitWords), "save": words(saveCommand), "person": personCommand,
+			"people": words(peopleCommand), "hooked": words(hookedCommand), "keys": words(keysCommand), "says": words(saysCommand), "refused": words(refusedCommand),
+			"save": words(saveCommand), "person": personCommand,
 		},
 	})
 }
@@ -304,6 +307,10 @@ func setCommand(s *script, args []string) error {
 		s.set.Names = nil
 	case "notes":
 		s.set.Notes = args[1]
+	case "signing-key":
+		s.set.Watcher.SigningKey = s.ts.MkAbs(args[1])
+	case "allowed-signers":
+		s.set.Watcher.AllowedSigners = s.ts.MkAbs(args[1])
 	default:
 		return fmt.Errorf("setting %q is not known", args[0])
 	}
@@ -321,13 +328,6 @@ func peopleCommand(s *script, args []string) error {
 	}
 	s.append("people", strings.TrimSpace(tree), l.Line())
 	return nil
-}
-
-func circuitWords(s *script, args []string) error {
-	args = append([]string{"navwatchd", "circuit"}, append(args, "--repo", s.srv.Dir, "--mirror", filepath.Join(s.dir, "mirror-person.git"))...)
-	now := s.now
-	e := env{stdout: s.ts.Stdout(), stderr: s.ts.Stderr(), environ: s.srv.Env(), now: func() time.Time { return now }}
-	return run(context.Background(), args, e)
 }
 
 // saveCommand puts the last stdout, without its line end, into a variable.

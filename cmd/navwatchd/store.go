@@ -10,7 +10,6 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/config"
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
-	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
 // The refs under refs/notes/nav/ (design, section 3).
@@ -33,6 +32,9 @@ type store struct {
 	repo    *gitstore.Repo
 	remote  remote
 	watcher config.Watcher
+	sign    string // the key that signs notes; "" = they are not signed
+	signed  bool   // only signed notes count
+	signers *signers
 
 	refs             map[string]string // as of the last fetch
 	verdicts, watchs *gitstore.NotesTree
@@ -54,7 +56,10 @@ func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
 			v.Branches[b] = id
 		}
 	}
-	return v, nil
+	if s.signed {
+		v.Unsigned, err = s.unsigned(ctx)
+	}
+	return v, err
 }
 
 func (s *store) Verdicts(ctx context.Context, fn func(commit string, note []byte) error) error {
@@ -125,7 +130,7 @@ func (s *store) Descends(ctx context.Context, tip, from string) (bool, error) {
 }
 
 func (s *store) identity(at time.Time) gitstore.Identity {
-	return gitstore.Identity{Name: s.watcher.Name, Email: s.watcher.Email, When: at}
+	return gitstore.Identity{Name: s.watcher.Name, Email: s.watcher.Email, When: at, Key: s.sign}
 }
 
 func (s *store) BuildRevert(ctx context.Context, r watchd.RevertOrder) (string, error) {
@@ -203,8 +208,14 @@ func (s *store) writePeople(ctx context.Context, w watchd.Write) (string, error)
 	}
 	old, _ := n.Get(object)
 	note := append([]byte(nil), old...)
+	if len(note) > 0 && note[len(note)-1] != '\n' {
+		note = append(note, '\n')
+	}
 	for _, l := range w.People {
-		note = append(note, verdict.PeopleLine(l).Line()+"\n"...)
+		line := l.Line() + "\n"
+		if !strings.Contains("\n"+string(note), "\n"+line) { // a push that was not heard of
+			note = append(note, line...)
+		}
 	}
 	return s.repo.WriteNotes(ctx, &n.NotesTree, map[string][]byte{object: note}, w.Message, s.identity(w.At))
 }

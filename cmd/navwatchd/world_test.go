@@ -46,6 +46,7 @@ type world struct {
 	poll  time.Duration
 	log   logBuffer
 	set   config.Daemon
+	env   []string // added to that of daemons
 
 	daemons map[string]*daemonRun
 	order   []string
@@ -163,7 +164,7 @@ func (w *world) webhook(branch string) {
 // launch starts a daemon, as after a restart: only its mirror is kept.
 func (w *world) launch(name string) error {
 	set := w.setOf(name)
-	e := env{environ: w.srv.Env(), now: func() time.Time { return w.now }, stderr: &w.log}
+	e := env{environ: append(w.srv.Env(), w.env...), now: func() time.Time { return w.now }, stderr: &w.log}
 	repo, rem, err := openMirror(context.Background(), e, set)
 	if err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 // load takes in what the notes refs hold after a fetch.
 func (d *Daemon) load(ctx context.Context, now time.Time) error {
 	if !d.started {
+		if why := d.view.Unsigned["status"]; why != "" {
+			return d.unbelieved(why)
+		}
 		data, err := d.cfg.Store.Status(ctx)
 		if err != nil {
 			return fmt.Errorf("reading the status: %w", err)
@@ -22,11 +25,13 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 		}
 		d.started, d.said = true, d.status.Verdicts
 	}
-	if err := d.checkVerdicts(ctx, now); err != nil {
-		return err
-	}
-	if err := d.readVerdicts(ctx, now); err != nil {
-		return err
+	if d.believes(d.view.Unsigned["verdicts"]) {
+		if err := d.checkVerdicts(ctx, now); err != nil {
+			return err
+		}
+		if err := d.readVerdicts(ctx, now); err != nil {
+			return err
+		}
 	}
 	arrivals, err := d.cfg.Store.Arrivals(ctx)
 	if err != nil {
@@ -53,6 +58,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 		d.people = append(d.people, lines...)
 	}
 	d.heard("people", unread)
+	d.mayFree(d.view.Unsigned["people"])
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (d *Daemon) Pass(ctx context.Context) error {
 	}
 	if !p.online {
 		p.keep()
-		return fetchErr
+		return errors.Join(fetchErr, p.statusAlone(ctx))
 	}
 	if err := p.conclude(ctx); err != nil {
 		return err
@@ -76,6 +76,10 @@ func (p *pass) fetch(ctx context.Context) error {
 	if err := p.load(ctx, p.now); err != nil {
 		p.online = false
 		return err
+	}
+	if p.foreign != "" { // nothing is opened, decided or written beside what is not believed
+		p.online = false
+		return nil
 	}
 	if err := p.adopt(ctx, p.now); err != nil {
 		p.online = false

@@ -80,6 +80,9 @@ type View struct {
 	Default  string            // short name of the branch that HEAD names
 	Verdicts string            // tip of refs/notes/nav/verdicts; empty: there is none
 	Status   string
+	// Unsigned are refs, by their names below refs/notes/nav/, that nobody signed
+	// who may, with the reason; empty where signatures are not asked for.
+	Unsigned map[string]string
 }
 
 // Store is the repository as the only store. Reads are of the last Fetch.

@@ -77,6 +77,9 @@ func readStatus(data []byte) (status, error) {
 // statusBytes is the status as of now. Verdicts is the tip that it stands
 // beside.
 func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
+	if d.foreign != "" {
+		verdicts = d.status.Verdicts // the last one that was believed
+	}
 	s := status{
 		V: 1, At: now.UTC().Truncate(time.Second), Watcher: d.watcher(),
 		Tips: d.status.Tips, Verdicts: verdicts, Freezes: d.status.Freezes,
@@ -84,6 +87,9 @@ func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
 	}
 	if s.Freezes == nil {
 		s.Freezes = []verdict.Freeze{}
+	}
+	if !d.loaded { // nothing is known of the watches yet: theirs stay
+		s.Budgets = append(s.Budgets, d.status.Budgets...)
 	}
 	for k, st := range d.states {
 		if st.Final(now) {

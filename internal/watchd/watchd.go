@@ -61,6 +61,7 @@ type Daemon struct {
 	states  map[key]verdict.State // of commits that have not ended
 	past    past                  // of those that have
 	loaded  bool                  // verdicts were read once
+	foreign string                // why verdicts is not believed; empty: it is
 	sums    map[string][32]byte   // digest of the note as it was last read
 	unread  map[string]bool       // written, and not read again yet
 	written map[key]writing       // when this daemon last wrote a stanza
