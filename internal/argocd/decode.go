@@ -57,8 +57,18 @@ func (a *Application) Look(at time.Time, direct bool) verdict.Look {
 func (a *Application) Facts(from string, at time.Time) arming.Facts {
 	f := a.facts
 	f.From, f.At = from, at
+	if a.look.HasStatus {
+		f.State = &arming.State{Sync: a.look.SyncStatus, Health: a.look.Health, AppOfApps: a.look.AppOfApps || len(a.look.Children) > 0}
+		look := a.look
+		look.At = at
+		f.State.Settled = verdict.SettledGood(look, staleAfter)
+	}
 	return f
 }
+
+// staleAfter is how long Argo CD takes at most to look at an Application again,
+// by default (R5).
+const staleAfter = 180 * time.Second
 
 // Absent is the look at an Application that is not there (ErrNotFound).
 func Absent(app verdict.App, at time.Time) verdict.Look {

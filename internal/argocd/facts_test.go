@@ -18,12 +18,15 @@ func TestFacts(t *testing.T) {
 		From:         "live",
 		At:           lookedAt,
 		Project:      "default",
+		Controller:   "argocd",
+		Destination:  arming.Destination{Server: "https://kubernetes.default.svc", Namespace: "web"},
 		Sources:      []verdict.Source{{RepoURL: "https://git.example.com/team/deploy.git", Path: "apps/web", TargetRevision: "main"}},
 		AutoSync:     true,
 		Prune:        true,
 		RetryLimit:   3,
 		RetryRefresh: true,
 		ImageUpdater: arming.ImageUpdater{Managed: true, Method: "argocd"},
+		State:        &arming.State{Sync: "Synced", Health: "Healthy", Settled: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

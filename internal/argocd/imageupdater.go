@@ -10,6 +10,7 @@ import (
 const (
 	annotationImageList = "argocd-image-updater.argoproj.io/image-list"
 	annotationWriteBack = "argocd-image-updater.argoproj.io/write-back-method"
+	annotationTarget    = "argocd-image-updater.argoproj.io/write-back-target"
 )
 
 // imageUpdater reads the annotations as Image Updater v0.18 does: image-list
@@ -21,6 +22,7 @@ func imageUpdater(annotations *object) arming.ImageUpdater {
 	iu := arming.ImageUpdater{
 		Managed: strings.TrimSpace(annotations.text(annotationImageList)) != "",
 		Method:  "argocd",
+		Target:  strings.TrimSpace(annotations.text(annotationTarget)),
 	}
 	written, said := annotations.optional(annotationWriteBack)
 	if !said {

@@ -204,6 +204,19 @@ func (o *object) texts(key string) []string {
 	return in
 }
 
+// labels is an object of texts.
+func (o *object) labels(key string) map[string]string {
+	in := o.object(key)
+	if len(in.fields) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(in.fields))
+	for k := range in.fields {
+		out[k] = in.text(k)
+	}
+	return out
+}
+
 // describe says what was found, without the value of what could be long or
 // secret.
 func describe(v any) string {

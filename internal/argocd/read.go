@@ -20,6 +20,7 @@ const (
 func read(top *object, app verdict.App) *Application {
 	meta, spec, status := top.object("metadata"), top.object("spec"), top.object("status")
 	annotations := meta.object("annotations")
+	_, owned := owner(meta)
 	t := translator{
 		generatePaths: splitPaths(annotations.text(annotationGeneratePaths)),
 		types:         sourceTypes(status),
@@ -30,7 +31,7 @@ func read(top *object, app verdict.App) *Application {
 		Deleting:       meta.text("deletionTimestamp") != "",
 		SkipReconcile:  yes(annotations.text(annotationSkip)),
 		RefreshPending: annotations.text(annotationRefresh) != "",
-		OwnedBySet:     ownedBySet(meta),
+		OwnedBySet:     owned,
 		Project:        spec.text("project"),
 		SourceTypes:    t.types,
 	}}
@@ -38,7 +39,8 @@ func read(top *object, app verdict.App) *Application {
 	a.look.AutoSync, a.look.SpecDigest = autoSync(spec), specDigest(spec)
 	readStatus(t, status, spec, &a.look)
 	a.look.Operation = t.operation(top.object("operation"), status.object("operationState"), said)
-	a.facts = facts(&a.look, spec, annotations)
+	a.facts = facts(&a.look, meta, spec, annotations)
+	a.facts.Controller = status.text("controllerNamespace")
 	return a
 }
 
@@ -72,17 +74,17 @@ func sourceTypes(status *object) []string {
 	return nil
 }
 
-// ownedBySet looks for the owner that controls the Application: no label
-// tells that an ApplicationSet generated it.
-func ownedBySet(meta *object) bool {
-	found := false
+// owner looks for the owner that controls the Application: no label tells that
+// an ApplicationSet generated it.
+func owner(meta *object) (set string, found bool) {
 	owners := meta.objects("ownerReferences")
 	for i := range owners {
 		o := &owners[i]
-		found = found || o.truth("controller") && o.text("kind") == "ApplicationSet" &&
-			strings.HasPrefix(o.text("apiVersion"), group+"/")
+		if o.truth("controller") && o.text("kind") == "ApplicationSet" && strings.HasPrefix(o.text("apiVersion"), group+"/") {
+			set, found = o.text("name"), true
+		}
 	}
-	return found
+	return set, found
 }
 
 // autoSync: `enabled` came with Argo CD 3.1, and absent means true.
@@ -98,9 +100,16 @@ func yes(s string) bool {
 }
 
 // facts gives the arming rules their part of the Application.
-func facts(l *verdict.Look, spec, annotations *object) arming.Facts {
-	policy := spec.object("syncPolicy")
+func facts(l *verdict.Look, meta, spec, annotations *object) arming.Facts {
+	policy, destination := spec.object("syncPolicy"), spec.object("destination")
+	set, _ := owner(meta)
 	f := arming.Facts{
+		Labels:      meta.labels("labels"),
+		Destination: arming.Destination{Name: destination.text("name"), Server: destination.text("server"), Namespace: destination.text("namespace")},
+		Set:         set,
+		SyncOptions: policy.texts("syncOptions"),
+		Ignored:     ignored(spec),
+
 		App:           l.App,
 		Project:       l.Project,
 		Sources:       l.Spec,
@@ -125,3 +134,15 @@ func facts(l *verdict.Look, spec, annotations *object) arming.Facts {
 // without syncPolicy.retry. A retry that is there counts as it is written, and
 // without a limit it is 0.
 const defaultRetryLimit = 5
+
+// ignored reads spec.ignoreDifferences.
+func ignored(spec *object) []arming.Ignored {
+	var out []arming.Ignored
+	list := spec.objects("ignoreDifferences")
+	for i := range list {
+		o := &list[i]
+		fields := append(append(o.texts("jsonPointers"), o.texts("jqPathExpressions")...), o.texts("managedFieldsManagers")...)
+		out = append(out, arming.Ignored{Group: o.text("group"), Kind: o.text("kind"), Namespace: o.text("namespace"), Name: o.text("name"), Fields: fields})
+	}
+	return out
+}

@@ -177,3 +177,11 @@ func lastGood(looks []Settled, a Answers, rel []Source, expect string) (revs []s
 	}
 	return nil, ""
 }
+
+// SettledGood reports whether an Application is healthy (or suspended) and
+// synced at a settled look: what the gate `baseline` will ask of the look before
+// the commit. Not settled is not good.
+func SettledGood(l Look, refresh time.Duration) bool {
+	s, ok := settle(l, refresh)
+	return ok && s.Good(Suspended)
+}

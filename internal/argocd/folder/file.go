@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
+	"github.com/nav-watchdog/nav-watchdog/internal/argocd/manifest"
 )
 
 // readFile reads the Applications of one file and counts the other objects.
@@ -114,7 +115,7 @@ func (f *file) list(n *yaml.Node) {
 }
 
 func (f *file) application(n *yaml.Node) {
-	fields, err := newConverter().object(n)
+	fields, err := manifest.Object(n)
 	if err != nil {
 		f.errs = append(f.errs, fmt.Errorf("%s:%w", f.name, err))
 		return

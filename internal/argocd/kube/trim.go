@@ -23,7 +23,6 @@ func trim(o any) (any, error) {
 	}
 	spec, status := member(top, "spec"), member(top, "status")
 	trimSources(spec)
-	delete(spec, "ignoreDifferences")
 	delete(spec, "info")
 	trimRequest(member(top, "operation"))
 	trimStatus(status)

@@ -1,4 +1,4 @@
-package folder
+package manifest
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Limits on one Application, against files that are small and unfold to much.
+// Limits on one object, against files that are small and unfold to much.
 const (
 	maxDepth    = 200    // an Application nests about a dozen deep
 	maxExpanded = 10_000 // nodes that stand there through aliases; kubectl writes none
@@ -21,9 +21,9 @@ type converter struct {
 	aliases  int // how many we are in
 }
 
-func newConverter() *converter { return &converter{} }
-
-func (c *converter) object(n *yaml.Node) (map[string]any, error) {
+// Object makes of a YAML node what encoding/json would make of the same JSON.
+func Object(n *yaml.Node) (map[string]any, error) {
+	c := &converter{}
 	v, err := c.value(n, 0)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,246 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
+
+// Content is what the plain manifests below an Application's sources in this
+// repository hold at a revision, and what of them is gone at another: for a lint
+// at is the commit and back its parent; before a revert at is the tip, and over
+// puts other contents (by path; "" is none) in the place of the tip's.
+func (r *Reader) Content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) arming.Content {
+	c, err := r.content(ctx, sources, at, back, over)
+	if err != nil {
+		return arming.Content{Unknown: err.Error()}
+	}
+	return c
+}
+
+func (r *Reader) content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) (arming.Content, error) {
+	if len(sources) == 0 {
+		return arming.Content{}, errors.New("no source is in this repository")
+	}
+	now, then := map[verdict.ObjectID]document{}, map[verdict.ObjectID]document{}
+	for _, s := range sources {
+		if s.Path == "" && s.Ref != "" {
+			return arming.Content{}, errors.New("a source lends its files to another (ref)")
+		}
+		if !s.Plain {
+			return arming.Content{}, fmt.Errorf("the manifests below %q are rendered by a tool", s.Path)
+		}
+		after, err := r.repo.Below(ctx, at, s.Path)
+		if err != nil {
+			return arming.Content{}, err
+		}
+		var before map[string]string
+		if over == nil {
+			if before, err = r.repo.Below(ctx, back, s.Path); err != nil {
+				return arming.Content{}, err
+			}
+		} else {
+			before = overlay(after, over, s.Path)
+		}
+		if err := r.objects(ctx, now, after, s); err != nil {
+			return arming.Content{}, err
+		}
+		if err := r.objects(ctx, then, before, s); err != nil {
+			return arming.Content{}, err
+		}
+	}
+	return compare(now, then), nil
+}
+
+// overlay puts contents in the place of those below a folder.
+func overlay(files, over map[string]string, dir string) map[string]string {
+	out := make(map[string]string, len(files))
+	for name, id := range files {
+		out[name] = id
+	}
+	for name, id := range over {
+		switch {
+		case dir != "" && !strings.HasPrefix(name, dir+"/"):
+		case id == "":
+			delete(out, name)
+		default:
+			out[name] = id
+		}
+	}
+	return out
+}
+
+func compare(now, then map[verdict.ObjectID]document) arming.Content {
+	var c arming.Content
+	for _, id := range order(now) {
+		o := describe(id, now[id])
+		was, there := then[id]
+		o.Changed = !there || !reflect.DeepEqual(was, now[id])
+		c.Objects = append(c.Objects, o)
+		if !there {
+			c.Removed = append(c.Removed, id)
+		}
+	}
+	return c
+}
+
+// document is one manifest, as JSON would decode it.
+type document map[string]any
+
+// objects reads the files that Argo CD's directory source reads. Tools are
+// found by their files, as Argo CD finds them.
+func (r *Reader) objects(ctx context.Context, out map[verdict.ObjectID]document, files map[string]string, s verdict.Source) error {
+	var ids []string
+	names := map[string]string{}
+	for _, name := range sorted(files) {
+		base, dir := path.Base(name), path.Dir(name)
+		if dir == "." {
+			dir = ""
+		}
+		switch {
+		case dir == s.Path && tool(base):
+			return fmt.Errorf("%q makes a tool render the manifests", name)
+		case dir != s.Path && !s.Recurse:
+			continue
+		case strings.HasSuffix(base, ".jsonnet"):
+			return fmt.Errorf("%q makes Jsonnet render the manifests", name)
+		case IsManifest(base):
+			ids = append(ids, files[name])
+			names[files[name]] = name
+		}
+	}
+	if len(ids) > maxFiles {
+		return fmt.Errorf("%q holds more than %d manifests", s.Path, maxFiles)
+	}
+	total := 0
+	return r.repo.Small(ctx, ids, maxFile, func(id string, data []byte) error {
+		if total += len(data); total > maxTotal {
+			return fmt.Errorf("the manifests below %q have more than %d bytes together", s.Path, maxTotal)
+		}
+		if data == nil {
+			return fmt.Errorf("%s: %w", names[id], ErrLarge)
+		}
+		err := documents(data, func(n *yaml.Node) error { return collect(out, n, true) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", names[id], err)
+		}
+		return nil
+	})
+}
+
+// tool reports whether a file in a source's folder makes Argo CD use a tool, or
+// changes the source's own settings.
+func tool(base string) bool {
+	switch base {
+	case "kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml":
+		return true
+	}
+	return strings.HasPrefix(base, ".argocd-source")
+}
+
+// collect adds an object, or the items of a list.
+func collect(out map[verdict.ObjectID]document, n *yaml.Node, top bool) error {
+	fields, err := Object(n)
+	if err != nil {
+		return err
+	}
+	if items, is := fields["items"].([]any); top && is && strings.HasSuffix(fmt.Sprint(fields["kind"]), "List") {
+		if list := member(n, "items"); len(items) > 0 && list != nil {
+			for _, item := range list.Content {
+				if err := collect(out, item, false); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	id, ok := identify(fields)
+	if !ok {
+		if meta, _ := fields["metadata"].(map[string]any); meta["generateName"] != nil {
+			return at(n, "its name is generated, so it is another object every time")
+		}
+		return at(n, "it is no object with kind and name")
+	}
+	if _, twice := out[id]; twice {
+		return at(n, "%s stands twice", id)
+	}
+	out[id] = fields
+	return nil
+}
+
+// kubernetesProgressDeadline is what counts for a Deployment that says nothing.
+const kubernetesProgressDeadline = 600 * time.Second
+
+// describe reads of a manifest what the rules ask.
+func describe(id verdict.ObjectID, d document) arming.Object {
+	o := arming.Object{ID: id}
+	spec, _ := d["spec"].(map[string]any)
+	o.Replicas = spec["replicas"] != nil
+	if id.Kind == "Deployment" && id.Group == "apps" {
+		o.ProgressDeadline = kubernetesProgressDeadline
+		if n, err := json.Number(fmt.Sprint(spec["progressDeadlineSeconds"])).Int64(); err == nil && n >= 0 && n < 1<<31 {
+			o.ProgressDeadline = time.Duration(n) * time.Second
+		}
+	}
+	if target, ok := spec["scaleTargetRef"].(map[string]any); ok && id.Kind == "HorizontalPodAutoscaler" {
+		kind, _ := target["kind"].(string)
+		name, _ := target["name"].(string)
+		o.Scales = &verdict.ObjectID{Kind: kind, Name: name}
+	}
+	meta, _ := d["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	if options, ok := annotations["argocd.argoproj.io/sync-options"].(string); ok {
+		for option := range strings.SplitSeq(options, ",") {
+			o.SyncOptions = append(o.SyncOptions, strings.TrimSpace(option))
+		}
+	}
+	o.Images = images(podSpec(id.Kind, spec))
+	return o
+}
+
+// podSpec finds the pods of the workloads that Kubernetes has.
+func podSpec(kind string, spec map[string]any) map[string]any {
+	inner := func(m map[string]any, keys ...string) map[string]any {
+		for _, key := range keys {
+			m, _ = m[key].(map[string]any)
+		}
+		return m
+	}
+	switch kind {
+	case "Pod":
+		return spec
+	case "CronJob":
+		return inner(spec, "jobTemplate", "spec", "template", "spec")
+	default:
+		return inner(spec, "template", "spec")
+	}
+}
+
+func images(pod map[string]any) (out []string) {
+	for _, key := range []string{"initContainers", "containers"} {
+		list, _ := pod[key].([]any)
+		for _, c := range list {
+			container, _ := c.(map[string]any)
+			if image, ok := container["image"].(string); ok && image != "" {
+				out = append(out, image)
+			}
+		}
+	}
+	return out
+}
+
+func order(m map[verdict.ObjectID]document) []verdict.ObjectID {
+	return slices.SortedFunc(maps.Keys(m), func(a, b verdict.ObjectID) int { return strings.Compare(a.String(), b.String()) })
+}

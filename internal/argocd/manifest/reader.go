@@ -1,0 +1,188 @@
+package manifest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+)
+
+// Repository is what is asked of a repository. Paths are of regular files, ids
+// of their contents.
+type Repository interface {
+	// Below maps the paths below a folder of a revision ("" is its root).
+	Below(ctx context.Context, rev, dir string) (map[string]string, error)
+	// At maps those of the paths that a revision has.
+	At(ctx context.Context, rev string, paths []string) (map[string]string, error)
+	// Grep lists the files of a revision, by path with the endings given, that
+	// hold a text.
+	Grep(ctx context.Context, rev, text string, endings []string) ([]string, error)
+	// Small hands over contents of at most limit bytes; of larger ones, and of
+	// what is no file, nil.
+	Small(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error
+}
+
+// Reader reads facts from the trees of commits. What a content holds is found
+// out once, whatever commit and path it stands at. It is not safe from two
+// goroutines.
+type Reader struct {
+	repo  Repository
+	known map[string]parsed // by blob
+}
+
+type parsed struct {
+	place arming.Place
+	err   error
+}
+
+// NewReader reads from a repository. Nothing is read yet.
+func NewReader(repo Repository) *Reader { return &Reader{repo: repo, known: map[string]parsed{}} }
+
+// Limits on what is read of one tree.
+const (
+	maxFiles   = 20_000
+	maxTotal   = 64 << 20 // bytes of all contents that are kept parsed
+	maxSkipped = 20       // reasons that are kept
+)
+
+// Ask says which manifests of a commit are read.
+type Ask struct {
+	Commit string
+	// Globs name the files; without any they are looked for: among Changed, and,
+	// if Search says so, in the whole tree.
+	Globs   []string
+	Changed []string
+	Search  bool
+}
+
+// Place is what the manifests of a commit say. Bad are the files that a glob
+// names and that cannot be read: what is not known then is not known. Skipped
+// says of others why they were passed over.
+func (r *Reader) Place(ctx context.Context, ask Ask) (p arming.Place, bad, skipped []string, err error) {
+	files, err := r.files(ctx, ask)
+	if err != nil {
+		return p, nil, nil, fmt.Errorf("looking for manifests in %s: %w", ask.Commit, err)
+	}
+	if len(files) > maxFiles {
+		return p, []string{fmt.Sprintf("%d files may be manifests, more than %d", len(files), maxFiles)}, nil, nil
+	}
+	named := len(ask.Globs) > 0
+	if err := r.load(ctx, files, named); err != nil {
+		return p, nil, nil, fmt.Errorf("reading manifests of %s: %w", ask.Commit, err)
+	}
+	p.From = "manifests"
+	for _, name := range sorted(files) {
+		is := r.known[files[name]]
+		switch {
+		case is.err == nil:
+			p = merge(p, is.place, "manifest "+name)
+		case named && len(bad) < maxSkipped:
+			bad = append(bad, name+": "+is.err.Error())
+		case len(skipped) < maxSkipped:
+			skipped = append(skipped, name+": "+is.err.Error())
+		}
+	}
+	return p, bad, skipped, nil
+}
+
+func (r *Reader) files(ctx context.Context, ask Ask) (map[string]string, error) {
+	if len(ask.Globs) > 0 {
+		set := arming.NewPathSet(ask.Globs)
+		files, err := r.repo.Below(ctx, ask.Commit, common(ask.Globs))
+		if err != nil {
+			return nil, err
+		}
+		for name := range files {
+			if !set.Match(name) {
+				delete(files, name)
+			}
+		}
+		return files, nil
+	}
+	candidates := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !IsManifest(p) })
+	if ask.Search {
+		found, err := r.repo.Grep(ctx, ask.Commit, marks[0], []string{".yaml", ".yml", ".json"})
+		if err != nil {
+			return nil, err
+		}
+		candidates = append(candidates, found...)
+	}
+	if len(candidates) == 0 {
+		return nil, nil
+	}
+	return r.repo.At(ctx, ask.Commit, candidates)
+}
+
+// common is the folder in which everything lies that rooted globs name, as far
+// as they name one without a pattern; "" is the root.
+func common(globs []string) string {
+	dir, first := "", true
+	for _, g := range globs {
+		g = strings.TrimPrefix(g, "/")
+		if !strings.Contains(strings.TrimSuffix(g, "/"), "/") {
+			return "" // matches at any depth
+		}
+		if i := strings.IndexAny(g, `*?[\`); i >= 0 {
+			g = g[:i]
+		}
+		d := path.Dir(g + "x")
+		if d == "." {
+			return ""
+		}
+		if first {
+			dir, first = d, false
+		}
+		for dir != d && !strings.HasPrefix(d, dir+"/") {
+			if dir = path.Dir(dir); dir == "." {
+				return ""
+			}
+		}
+	}
+	return dir
+}
+
+// load parses the contents that are not known yet.
+func (r *Reader) load(ctx context.Context, files map[string]string, named bool) error {
+	var ids []string
+	asked := map[string]bool{}
+	for _, id := range files {
+		if _, known := r.known[id]; !known && !asked[id] {
+			asked[id] = true
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	total := 0
+	return r.repo.Small(ctx, ids, maxFile, func(id string, data []byte) error {
+		is := parsed{}
+		total += len(data)
+		switch {
+		case data == nil:
+			is.err = ErrLarge
+		case total > maxTotal:
+			is.err = fmt.Errorf("the manifests have more than %d bytes together", maxTotal)
+		case named || Mentions(data):
+			is.err = Find(&is.place, data)
+		}
+		r.known[id] = is
+		return nil
+	})
+}
+
+// merge adds what a file says, under its name.
+func merge(p, q arming.Place, from string) arming.Place {
+	for _, f := range q.Apps {
+		f.From = from
+		p.Apps = append(p.Apps, f)
+	}
+	p.Sets = append(p.Sets, q.Sets...)
+	p.Projects = append(p.Projects, q.Projects...)
+	p.Updaters = append(p.Updaters, q.Updaters...)
+	return p
+}
+
+func sorted(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
