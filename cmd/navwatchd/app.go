@@ -25,6 +25,7 @@ func run(ctx context.Context, args []string, e env) error {
 		Commands: []*cli.Command{
 			runCommand(e),
 			onceCommand(e),
+			selfcheckCommand(e),
 
 			replayCommand(e),
 			freezeCommand(e),

@@ -88,6 +88,9 @@ func (d Daemon) Effective() string {
 // Shown is the repository's address as it may be shown.
 func (d Daemon) Shown() string { return withoutPassword(d.Repository) }
 
+// Webhook is the webhook's address as it may be shown: its host.
+func (d Daemon) Webhook() string { return onlyHost(d.Notify.Webhook) }
+
 // Digest is "sha256:" and the hash of Effective: what a note's Nav-Watcher
 // says after config=.
 func (d Daemon) Digest() string {

@@ -66,7 +66,7 @@ func (d *Daemon) pass(ctx context.Context) {
 		d.cfg.Log.Error("pass failed", "error", err)
 	}
 	if d.cfg.Passed != nil && ctx.Err() == nil {
-		d.cfg.Passed(d.report(err, d.cfg.Now().Sub(began)))
+		d.cfg.Passed(d.Report(err, d.cfg.Now().Sub(began)))
 	}
 }
 

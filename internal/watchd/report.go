@@ -19,6 +19,7 @@ type Report struct {
 
 	Open         int            // watches
 	Applications int            // seen, of whatever repository
+	Ours         int            // of this one
 	Moved        map[string]int // transitions written since the start, by verdict
 	Frozen       bool           // all reverts are frozen
 	DryRun       bool
@@ -29,10 +30,11 @@ type Report struct {
 // Good reports whether the pass saw everything and could write.
 func (r Report) Good() bool { return r.Err == nil && r.Unread == nil }
 
-func (d *Daemon) report(err error, took time.Duration) Report {
+// Report tells of the last pass, which ended in err after some time.
+func (d *Daemon) Report(err error, took time.Duration) Report {
 	now := d.cfg.Now()
 	r := Report{
-		At: now, Took: took, Err: err, Unread: d.Unread(), Open: d.openWatches(now), Applications: len(d.apps),
+		At: now, Took: took, Err: err, Unread: d.Unread(), Open: d.openWatches(now), Applications: len(d.apps), Ours: len(d.inventory()),
 		Moved: maps.Clone(d.moves), DryRun: d.cfg.DryRun, Sick: maps.Clone(d.sick), Heartbeat: d.status.At,
 	}
 	if d.fetched {

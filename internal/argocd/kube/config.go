@@ -45,15 +45,22 @@ func New(config Config) (*Reader, error) {
 	}
 	cluster.UserAgent = "nav-watchdog"
 	cluster.WarningHandler = rest.NoWarnings{} // it would write to stderr
+	times := &clock{now: config.Now}
+	if times.now == nil {
+		times.now = time.Now
+	}
+	cluster.Wrap(times.wrap)
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
 		return nil, fmt.Errorf("configuring the cluster's client: %w", err)
 	}
 	r := &Reader{
 		client:  client.Resource(applications),
+		reviews: client.Resource(accessReviews),
+		clock:   times,
 		maxAge:  config.MaxAge,
 		timeout: config.Timeout,
-		now:     config.Now,
+		now:     times.now,
 		changed: make(chan struct{}, 1),
 	}
 	if r.maxAge <= 0 {
@@ -61,9 +68,6 @@ func New(config Config) (*Reader, error) {
 	}
 	if r.timeout <= 0 {
 		r.timeout = DefaultTimeout
-	}
-	if r.now == nil {
-		r.now = time.Now
 	}
 	namespaces := slices.Compact(slices.Sorted(slices.Values(config.Namespaces)))
 	if len(namespaces) == 0 || slices.Contains(namespaces, metav1.NamespaceAll) {
