@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -46,19 +45,7 @@ func allow(t *testing.T, c *cluster.Cluster, user string) {
 	t.Helper()
 	root, err := programs.Root(t.Context())
 	check(t, err)
-	data, err := os.ReadFile(filepath.Join(root, "deploy/base/rbac.yaml"))
-	check(t, err)
-	for _, doc := range strings.Split(string(data), "\n---") {
-		if strings.Contains(doc, "kind: ClusterRole\n") {
-			check(t, c.Apply(t.Context(), doc))
-		}
-	}
-	check(t, c.Apply(t.Context(), fmt.Sprintf(`apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: e2e-%[1]s}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: nav-watchdog}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %[1]s}]
-`, user)))
+	check(t, c.Allow(t.Context(), filepath.Join(root, "deploy/base/rbac.yaml"), user))
 }
 
 func check(t *testing.T, err error) {
