@@ -3,6 +3,8 @@ package gitea
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,42 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: %v", rounds, kills)
+}
+
+// TestKilledInPush: navwatchd is killed when Gitea has received the push of the
+// revert and has not yet decided about it, so that nobody hears what becomes of
+// it.
+func TestKilledInPush(t *testing.T) {
+	apps := []string{"one", "two", "three", "four"}
+	r := newRepository(t, "killed-in-push", apps...)
+	sim := r.Deploy(apps...)
+	w := r.Watch(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
+	marker := filepath.Join(r.Dir, "received", "revert")
+	hook := fmt.Sprintf(`#!/bin/sh
+if grep -q refs/heads/main && test "$GITEA_PUSHER_NAME" = %s; then touch %s; sleep 1; fi
+`, trial.Nav, marker)
+	r.Check(os.WriteFile(filepath.Join(r.Bare, "hooks", "pre-receive.d", "20-slow"), []byte(hook), 0o755))
+	c := r.Clone(trial.Alice, "http")
+	commits := map[string]string{}
+	for _, app := range apps {
+		commits[app] = r.Bad(c, app)
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(marker); err == nil {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("no revert of %s came:\n%s", app, w.Text())
+			}
+		}
+		w.Kill()
+		r.Check(os.Remove(marker), w.Start())
+		r.Verdict(w, commits[app], "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
+	}
+	for app, commit := range commits {
+		if got := r.Reverts(commit); len(got) != 1 {
+			t.Errorf("%s: %d reverts of %s: %v", app, len(got), commit, got)
+		}
+	}
 }
 
 // moment says how far a watch was when the watcher was killed.

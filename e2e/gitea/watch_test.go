@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/e2e/programs"
 	"github.com/nav-watchdog/nav-watchdog/e2e/trial"
 	"github.com/nav-watchdog/nav-watchdog/e2e/watcher"
 )
@@ -58,11 +59,13 @@ func secret(t *testing.T, r *repository, w *watcher.Watcher) {
 	}
 }
 
-// TestCredentialHelper: git's own credential store will do as well.
+// TestCredentialHelper: the configuration of deploy/ logs in with a Secret.
 func TestCredentialHelper(t *testing.T) {
 	r := newRepository(t, "helper", "web")
 	sim := r.Deploy("web")
-	login, err := watcher.Stored(filepath.Join(r.Dir, "stored"), shared.URL, trial.Nav, shared.tokens[trial.Nav])
+	root, err := programs.Root(t.Context())
+	r.Check(err)
+	login, err := watcher.Mounted(filepath.Join(r.Dir, "secret"), filepath.Join(root, "deploy/base/gitconfig"), trial.Nav, shared.tokens[trial.Nav])
 	r.Check(err)
 	w := r.Watch(trial.Reverting(sim), login)
 	c := r.Clone(trial.Alice, "http")

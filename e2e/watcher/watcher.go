@@ -4,6 +4,7 @@ package watcher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,17 +93,24 @@ func Askpass(dir, user, token string) ([]string, error) {
 	return []string{"GIT_ASKPASS=" + program}, os.WriteFile(program, []byte(script), 0o700)
 }
 
-// Stored writes a file for git's own credential helper "store", and returns the
-// environment that lets git use it.
-func Stored(dir, address, user, token string) ([]string, error) {
+// Mounted writes a Secret as it is mounted, and returns the environment that lets
+// git log in by the configuration of deploy/, which expects it elsewhere.
+func Mounted(dir, gitconfig, user, token string) ([]string, error) {
+	const mount = "/run/secrets/nav-watchdog"
+	text, err := os.ReadFile(gitconfig)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(string(text), mount) {
+		return nil, fmt.Errorf("%s does not mention %s", gitconfig, mount)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	credentials, config := filepath.Join(dir, "credentials"), filepath.Join(dir, "gitconfig")
-	with := strings.Replace(address, "://", "://"+user+":"+token+"@", 1)
-	if err := os.WriteFile(credentials, []byte(with+"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	text := fmt.Sprintf("[credential]\n\thelper = store --file %s\n", credentials)
-	return []string{"GIT_CONFIG_GLOBAL=" + config}, os.WriteFile(config, []byte(text), 0o600)
+	config := filepath.Join(dir, "gitconfig")
+	return []string{"GIT_CONFIG_GLOBAL=" + config}, errors.Join(
+		os.WriteFile(filepath.Join(dir, "username"), []byte(user), 0o400),
+		os.WriteFile(filepath.Join(dir, "password"), []byte(token), 0o400),
+		os.WriteFile(config, []byte(strings.ReplaceAll(string(text), mount, dir)), 0o600),
+	)
 }

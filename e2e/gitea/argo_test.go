@@ -1,0 +1,117 @@
+package gitea
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nav-watchdog/nav-watchdog/e2e/cluster"
+	"github.com/nav-watchdog/nav-watchdog/e2e/programs"
+	"github.com/nav-watchdog/nav-watchdog/e2e/simulator"
+	"github.com/nav-watchdog/nav-watchdog/e2e/trial"
+)
+
+// TestArgoCD is the whole loop with nothing simulated but nodes: a bad image is
+// pushed to Gitea, Argo CD deploys it, navwatchd reverts it as a user of the
+// cluster who can only read, and Argo CD recovers.
+func TestArgoCD(t *testing.T) {
+	c, err := cluster.Start(t.Context(), cluster.Options{Bin: shared.bin, Dir: filepath.Join(t.TempDir(), "cluster"), Base: 24200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Stop)
+	r := newRepository(t, "argo", "web")
+	address := shared.HTTP(trial.Olga, r.name)
+	r.Check(c.Apply(t.Context(), fmt.Sprintf(demo, address, c.Server)))
+	root, err := programs.Root(t.Context())
+	r.Check(err)
+	r.Check(c.Allow(t.Context(), filepath.Join(root, "deploy/base/rbac.yaml"), cluster.Reader))
+	awaitHealth(t, c, "Healthy")
+
+	reader, err := c.KubeconfigOf(cluster.Reader, "")
+	r.Check(err)
+	w := r.Watch(fmt.Sprintf("dry-run: false\nsource: {kubeconfig: %s}\n", reader), r.askpass(shared.tokens[trial.Nav]))
+	alice := r.Clone(trial.Alice, "ssh")
+	commit, err := alice.Commit(t.Context(), "a new image\n\nNav-Watchdog: app=web deadline=40 reach=120 stable=10 mode=arm",
+		map[string]string{"apps/web/deployment.yaml": simulator.Deployment("web", "registry.example/web:does-not-exist")})
+	r.Check(err)
+	begin := time.Now()
+	trial.Wants(t, "what alice reads", r.Push(alice, "main"), "queued", "the watcher was last seen")
+	refresh(t, c)
+	r.Verdict(w, commit, "Nav-Verdict: REVERTED")
+	t.Logf("reverted %s after the push", time.Since(begin).Round(time.Second))
+	note := r.Verdict(w, commit, "Nav-Recovery: RECOVERED")
+	t.Logf("recovered %s after the push", time.Since(begin).Round(time.Second))
+	reverts := r.Reverts(commit)
+	if len(reverts) != 1 {
+		t.Fatalf("%d reverts: %v", len(reverts), reverts)
+	}
+	r.Together(reverts[0])
+	trial.Wants(t, "the verdict", note, "web: REVERTED", "Nav-Revert: "+reverts[0])
+	awaitHealth(t, c, "Healthy")
+	if got := deployed(t, c); got != reverts[0] {
+		t.Errorf("Argo CD deployed %s, not the revert %s", got, reverts[0])
+	}
+	if strings.Contains(w.Text(), "forbidden") {
+		t.Errorf("the cluster refused something:\n%s", w.Text())
+	}
+}
+
+// demo is the Application.
+const demo = `apiVersion: v1
+kind: Namespace
+metadata: {name: demo}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: %q, path: apps/web, targetRevision: main}
+  destination: {server: %q, namespace: demo}
+  syncPolicy: {automated: {selfHeal: true}}
+`
+
+func application(t *testing.T, c *cluster.Cluster) *unstructured.Unstructured {
+	t.Helper()
+	u, err := c.Dynamic.Resource(cluster.Applications).Namespace(cluster.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func awaitHealth(t *testing.T, c *cluster.Cluster, want string) {
+	t.Helper()
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(500 * time.Millisecond) {
+		u := application(t, c)
+		health, _, _ := unstructured.NestedString(u.Object, "status", "health", "status")
+		sync, _, _ := unstructured.NestedString(u.Object, "status", "sync", "status")
+		if health == want && sync == "Synced" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the Application is %s and %s:\n%v", sync, health, u.Object["status"])
+		}
+	}
+}
+
+// refresh is what a webhook of Gitea would ask for.
+func refresh(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	if err := c.Patch(t.Context(), "argoproj.io/v1alpha1", "Application", cluster.Namespace, "web",
+		"metadata: {annotations: {argocd.argoproj.io/refresh: normal}}"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deployed(t *testing.T, c *cluster.Cluster) string {
+	t.Helper()
+	revision, _, _ := unstructured.NestedString(application(t, c).Object, "status", "operationState", "syncResult", "revision")
+	return revision
+}
