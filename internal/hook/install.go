@@ -215,12 +215,9 @@ func (in Install) tellOptions(o Options) {
 // global installs for all repositories of a host. The options stand in the shims,
 // because no repository is at hand whose configuration could hold them.
 func (in Install) global() error {
-	dir, err := filepath.Abs(in.Global)
+	dir, err := in.globalDir()
 	if err != nil {
-		return fmt.Errorf("looking for --global: %w", err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return exit.Usagef("--global %s is not a folder", in.Global)
+		return err
 	}
 	places := globalPlaces(in.Host, dir, in.Specific, hooks.Server())
 	var want Options
@@ -246,6 +243,17 @@ func (in Install) global() error {
 		in.say("gitolite setup --hooks-only links them into every repository")
 	}
 	return nil
+}
+
+func (in Install) globalDir() (string, error) {
+	dir, err := filepath.Abs(in.Global)
+	if err != nil {
+		return "", fmt.Errorf("looking for --global: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", exit.Usagef("--global %s is not a folder", in.Global)
+	}
+	return dir, nil
 }
 
 // words are the options on the command line of a hook.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,14 +13,23 @@ import (
 	"syscall"
 
 	"github.com/nav-watchdog/nav-watchdog/hooks"
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 )
 
 // Undo takes back what Run did: shims of every layout are removed, a hook that
 // was chained is put back in its place, and the settings are removed. What is
 // not ours stays. With Clone, that is the hook and the settings of a clone.
 func (in Install) Undo(ctx context.Context) error {
+	if in.Watcher != "" || in.NoQueue != nil || in.Specific {
+		return exit.Usagef("--uninstall takes all of it back: --watcher, --no-queue and --repo-specific say nothing with it")
+	}
 	if in.Global != "" {
 		return in.undoGlobal()
+	}
+	if in.Clone {
+		if bare, err := in.Home.Bare(ctx); err != nil || bare {
+			return cmp.Or(err, exit.Usagef("--clone is for a clone, this is a bare repository"))
+		}
 	}
 	dir, err := in.Home.HooksDir(ctx, in.Clone)
 	if err != nil {
@@ -44,9 +54,9 @@ func (in Install) Undo(ctx context.Context) error {
 }
 
 func (in Install) undoGlobal() error {
-	dir, err := filepath.Abs(in.Global)
+	dir, err := in.globalDir()
 	if err != nil {
-		return fmt.Errorf("looking for --global: %w", err)
+		return err
 	}
 	for _, host := range []string{hostGitLab, hostGitolite} {
 		if in.Host != "" && in.Host != host {
