@@ -59,6 +59,7 @@ func (e env) commands() []*cli.Command {
 			Flags: []cli.Flag{plain}, Action: e.show,
 		},
 		waitCommand(e.wait, plain),
+		fixCommand(e.fix),
 	}
 }
 
@@ -174,7 +175,11 @@ func check(c *cli.Context, args int, formats []string) error {
 	if f := c.String("format"); !slices.Contains(formats, f) {
 		return exit.Hint(exit.Usagef("unknown format %q", f), "formats: %s", strings.Join(formats, ", "))
 	}
-	if c.NArg() != args {
+	return arguments(c, args)
+}
+
+func arguments(c *cli.Context, n int) error {
+	if c.NArg() != n {
 		return exit.Hint(exit.Misused(errors.New(c.Command.Name+": wrong number of arguments")),
 			"usage: navlint %s %s", c.Command.Name, c.Command.ArgsUsage)
 	}

@@ -60,4 +60,19 @@ Examples:
     navlint wait HEAD --remote origin --timeout 45m
     navlint wait "$GITHUB_SHA" --remote origin --app web && ./promote.sh
     navlint wait v1.4 --format json`
+
+	helpFix = `Moves a Nav-Watchdog trailer that stands where git reads none into the trailer
+block, and corrects a key that is almost Nav-Watchdog. Nothing else of the message
+changes. What it did is shown as a difference; what only a person can decide is
+left and said.
+
+A FILE is changed with --write only; without, exit code 1 says that it would be.
+"-" and --commit print the whole message to standard output, for git.
+
+Examples:
+    navlint fix .git/COMMIT_EDITMSG
+    navlint fix --write "$1"                  in .git/hooks/commit-msg
+    navlint fix --commit HEAD | git commit --amend --cleanup=verbatim -F -
+    git rebase origin/main --exec 'navlint commits HEAD~1..HEAD ||
+        navlint fix --commit HEAD | git commit --amend --cleanup=verbatim -F -'`
 )

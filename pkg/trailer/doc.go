@@ -78,6 +78,7 @@
 //     policy that was narrowed later does not orphan a watch.
 //   - [Lint]: everything that is wrong with a message, what git would ignore
 //     included. The rules are listed by [Rules] and described in docs/rules.md.
+//   - [Mend]: the message with its trailers where git reads them.
 //   - [ParseFields]: one value, given by a person.
 //   - [IsRevert], [IsReapply]: git's own reverts.
 //
