@@ -7,7 +7,7 @@ BENCHTIME     ?= 1s
 PUSHES        ?= 15
 
 .DEFAULT_GOAL := build
-.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push cover drill check clean
+.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push cover drill e2e e2e-smoke e2e-check check clean
 
 build: ## the three programs, in bin/
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -28,7 +28,7 @@ lint: ## golangci-lint, and why each linter is on: .golangci.yml
 	$(GOLANGCI_LINT) run ./...
 
 fmt: ## fails if gofmt would change a file
-	@out=$$(gofmt -l cmd hooks internal pkg) || exit 1; \
+	@out=$$(gofmt -l cmd e2e hooks internal pkg) || exit 1; \
 	if [ -n "$$out" ]; then echo "gofmt would change:" >&2; echo "$$out" >&2; exit 1; fi
 
 fuzz: ## the seeds and what fuzzing once found, as tests
@@ -54,6 +54,19 @@ cover: ## coverage by function, in cover.out
 
 drill: ## the game day, simulated
 	$(GO) run ./cmd/navwatchd drill
+
+e2e: ## every test against real servers: Gitea, git http-backend, sshd, Kubernetes, Argo CD; the first time builds them for half an hour
+	@for need in redis-server ssh-keygen /usr/sbin/sshd unshare; do \
+		command -v $$need >/dev/null || { echo "$$need is missing (Debian: redis-server openssh-server util-linux)" >&2; exit 1; }; \
+	done
+	e2e/build.sh
+	cd e2e && $(GO) test -count=1 -p 1 -timeout 60m -v $(E2EFLAGS) ./...
+
+e2e-smoke: ## one refused push, one queued, one revert on a real Gitea, if it is built already
+	@GO=$(GO) e2e/smoke.sh
+
+e2e-check: ## the suite compiles, is vetted and tidy
+	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 
 check: fmt vet ## what a change must pass before it is pushed
 	$(GO) mod tidy -diff

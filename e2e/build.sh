@@ -1,11 +1,17 @@
 #!/bin/sh
 # Builds the parts of the end-to-end suite once and links them into $CACHE/bin, whose path it prints.
-# A part is built anew when its go.mod or go.sum changed. Usage: build.sh [part...]
+# A part is built anew when its go.mod or go.sum changed. Usage: build.sh [--check] [part...]
+# --check builds nothing: it ends with 1 if a part would have to be built, and names it.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${NAV_E2E_CACHE:-$HOME/.cache/nav-watchdog-e2e}
-mkdir -p "$cache/bin"
+check=
+if [ "${1:-}" = --check ]; then
+	check=yes
+	shift
+fi
+[ -n "$check" ] || mkdir -p "$cache/bin"
 
 # build PART PACKAGE BINARY [go build flags...]
 build() {
@@ -14,6 +20,10 @@ build() {
 	dir=$here/parts/$part
 	key=$(cat "$dir/go.mod" "$dir/go.sum" | sha256sum | cut -c1-12)
 	out=$cache/$part-$key/$binary
+	if [ -n "$check" ]; then
+		[ -x "$out" ] || { echo "$binary is not built: e2e/build.sh $part"; exit 1; }
+		return
+	fi
 	if [ ! -x "$out" ]; then
 		echo "building $binary" >&2
 		(cd "$dir" && nice -n 19 go build -mod=readonly -trimpath -ldflags=-s "$@" -o "$out.new" "$package")
@@ -34,6 +44,7 @@ kubernetes() {
 
 argocd() {
 	build argocd github.com/argoproj/argo-cd/v3/cmd argocd
+	[ -z "$check" ] || return 0
 	# One binary, which looks at the name it was started under.
 	for name in argocd-repo-server argocd-application-controller argocd-applicationset-controller argocd-server; do
 		ln -sfn "$out" "$cache/bin/$name"
@@ -48,6 +59,7 @@ argocd() {
 
 gitea() {
 	build gitea code.gitea.io/gitea gitea '-tags=sqlite sqlite_unlock_notify'
+	[ -z "$check" ] || return 0
 	# What it reads while it runs, at a place that does not depend on the module cache. The pages need more (a built
 	# frontend, which no module has); the API needs no more.
 	dir=$(cd "$here/parts/gitea" && go list -mod=readonly -m -f '{{.Dir}}' code.gitea.io/gitea)
@@ -75,4 +87,4 @@ for part in "$@"; do
 	*) echo "build.sh: unknown part $part" >&2; exit 2 ;;
 	esac
 done
-echo "$cache/bin"
+[ -n "$check" ] || echo "$cache/bin"

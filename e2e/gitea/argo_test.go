@@ -33,9 +33,22 @@ func TestArgoCD(t *testing.T) {
 	r.Check(c.Allow(t.Context(), filepath.Join(root, "deploy/base/rbac.yaml"), cluster.Reader))
 	awaitHealth(t, c, "Healthy")
 
-	reader, err := c.KubeconfigOf(cluster.Reader, "")
-	r.Check(err)
-	w := r.Watch(fmt.Sprintf("dry-run: false\nsource: {kubeconfig: %s}\n", reader), r.askpass(shared.tokens[trial.Nav]))
+	// What the init container would say, of a user without rights and of the one
+	// that deploy/ makes.
+	source := func(user string) string {
+		file, err := c.KubeconfigOf(user, "")
+		r.Check(err)
+		return fmt.Sprintf("dry-run: false\nsource: {kubeconfig: %s}\n", file)
+	}
+	login := r.askpass(shared.tokens[trial.Nav])
+	for user, want := range map[string]int{cluster.Nobody: 1, cluster.Reader: 0} {
+		out, code, err := r.NewWatcher(source(user), login).Selfcheck(t.Context())
+		r.Check(err)
+		if code != want {
+			t.Errorf("selfcheck as %s: exit code %d, want %d:\n%s", user, code, want, out)
+		}
+	}
+	w := r.Watch(source(cluster.Reader), login)
 	alice := r.Clone(trial.Alice, "ssh")
 	commit, err := alice.Commit(t.Context(), "a new image\n\nNav-Watchdog: app=web deadline=40 reach=120 stable=10 mode=arm",
 		map[string]string{"apps/web/deployment.yaml": simulator.Deployment("web", "registry.example/web:does-not-exist")})

@@ -2,9 +2,11 @@ package gitea
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,22 +58,23 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d kills: %v", rounds, kills)
 }
 
-// TestKilledInPush: navwatchd is killed when Gitea has received the push of the
-// revert and has not yet decided about it, so that nobody hears what becomes of
-// it.
+// TestKilledInPush: navwatchd is killed while Gitea has the push of the revert in
+// its hands, before it decided (pre-receive) or when refs have moved and nobody
+// has been told (post-receive).
 func TestKilledInPush(t *testing.T) {
-	apps := []string{"one", "two", "three", "four"}
+	stages := map[string]string{"one": "pre-receive", "two": "post-receive", "three": "pre-receive", "four": "post-receive"}
+	apps := slices.Sorted(maps.Keys(stages))
 	r := newRepository(t, "killed-in-push", apps...)
 	sim := r.Deploy(apps...)
 	w := r.Watch(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
-	marker := filepath.Join(r.Dir, "received", "revert")
-	hook := fmt.Sprintf(`#!/bin/sh
-if grep -q refs/heads/main && test "$GITEA_PUSHER_NAME" = %s; then touch %s; sleep 1; fi
-`, trial.Nav, marker)
-	r.Check(os.WriteFile(filepath.Join(r.Bare, "hooks", "pre-receive.d", "20-slow"), []byte(hook), 0o755))
 	c := r.Clone(trial.Alice, "http")
 	commits := map[string]string{}
 	for _, app := range apps {
+		marker := filepath.Join(r.Dir, "received", app)
+		slow := filepath.Join(r.Bare, "hooks", stages[app]+".d", "20-slow")
+		r.Check(os.WriteFile(slow, fmt.Appendf(nil, `#!/bin/sh
+if grep -q refs/heads/main && test "$GITEA_PUSHER_NAME" = %s; then touch %s; sleep 1; fi
+`, trial.Nav, marker), 0o755))
 		commits[app] = r.Bad(c, app)
 		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			if _, err := os.Stat(marker); err == nil {
@@ -82,8 +85,10 @@ if grep -q refs/heads/main && test "$GITEA_PUSHER_NAME" = %s; then touch %s; sle
 			}
 		}
 		w.Kill()
-		r.Check(os.Remove(marker), w.Start())
+		r.Check(os.Remove(slow), w.Start())
+		before := tried(r)
 		r.Verdict(w, commits[app], "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
+		t.Logf("%s, killed in %s: pushed %d times more", app, stages[app], tried(r)-before)
 	}
 	for app, commit := range commits {
 		if got := r.Reverts(commit); len(got) != 1 {

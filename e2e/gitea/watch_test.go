@@ -76,6 +76,29 @@ func TestCredentialHelper(t *testing.T) {
 	secret(t, r, w)
 }
 
+// TestSelfcheck: before anything runs it says whether it could, and writes
+// nothing.
+func TestSelfcheck(t *testing.T) {
+	r := newRepository(t, "selfcheck", "web")
+	sim := r.Deploy("web")
+	before := r.Server("for-each-ref")
+	w := r.NewWatcher(trial.Reverting(sim), r.askpass(shared.tokens[trial.Nav]))
+	out, code, err := w.Selfcheck(t.Context())
+	r.Check(err)
+	if code != 0 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	w = r.NewWatcher(trial.Reverting(sim), r.askpass("0123456789012345678901234567890123456789"))
+	out, code, err = w.Selfcheck(t.Context())
+	r.Check(err)
+	if code != 1 || !strings.Contains(out, "hint: ") || strings.Contains(out, "0123456789012345678901234567890123456789") {
+		t.Errorf("with a wrong token: exit code %d:\n%s", code, out)
+	}
+	if after := r.Server("for-each-ref"); after != before {
+		t.Errorf("selfcheck moved refs:\n%s\nwere:\n%s", after, before)
+	}
+}
+
 // TestWrongToken: a token that is not valid is said at once, and is not told
 // to anybody.
 func TestWrongToken(t *testing.T) {

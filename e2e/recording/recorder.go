@@ -65,7 +65,9 @@ const stamp = "2006-01-02T15:04:05.000Z07:00"
 
 // Note records what somebody did; sha is the commit that was pushed, if one
 // was.
-func (r *Recorder) Note(text, sha string) error { return r.add(line{Type: "NOTE", Text: text, SHA: sha}) }
+func (r *Recorder) Note(text, sha string) error {
+	return r.add(line{Type: "NOTE", Text: text, SHA: sha})
+}
 
 func (r *Recorder) add(l line) error {
 	r.mu.Lock()

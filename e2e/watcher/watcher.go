@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -57,6 +58,19 @@ log: {level: debug}
 		Env:   append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Dir, "GIT_CONFIG_SYSTEM=/dev/null", "GIT_TERMINAL_PROMPT=0"}, o.Env...),
 	}
 	return w, nil
+}
+
+// Selfcheck runs navwatchd selfcheck with the same settings, and returns what it
+// says and its exit code.
+func (w *Watcher) Selfcheck(ctx context.Context) (string, int, error) {
+	cmd := exec.CommandContext(ctx, w.Bin, append([]string{"selfcheck"}, w.Args[1:]...)...)
+	cmd.Dir, cmd.Env = w.Dir, w.Env
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(out), exit.ExitCode(), nil
+	}
+	return string(out), 0, err
 }
 
 // Await waits until it has looked at everything once.
