@@ -24,7 +24,6 @@ func Tame(app *cli.App) *cli.App {
 	app.ExitErrHandler = func(*cli.Context, error) {}
 	app.OnUsageError = onUsage
 	app.HideHelpCommand = true
-	app.EnableBashCompletion = true
 	if app.Action == nil {
 		app.Action = unknown(app.Commands)
 	}

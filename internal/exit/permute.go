@@ -2,13 +2,21 @@ package exit
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Run is Tame and app's own Run, with flags allowed behind arguments.
+// Run is Tame and app's own Run, with flags allowed behind arguments, and with a
+// command that prints completion scripts.
 func Run(ctx context.Context, app *cli.App, args []string) error {
+	scripts := completion()
+	scripts.Description = fmt.Sprintf(completionHelp, app.Name)
+	app.Commands = append(app.Commands, scripts)
+	if len(args) > 1 && args[1] == completeWord {
+		return complete(app.Writer, app, args[2:])
+	}
 	return Tame(app).RunContext(ctx, permute(app, args))
 }
 
