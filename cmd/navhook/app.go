@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/nav-watchdog/nav-watchdog/internal/argocd/manifest"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/hook"
@@ -97,7 +98,7 @@ func (e env) open(ctx context.Context) (*gitstore.Repo, error) {
 
 func (e env) push(c *cli.Context, repo *gitstore.Repo) hook.Config {
 	return hook.Config{
-		Stdin: e.in, Out: e.err, Repo: store{repo}, User: e.user, Now: e.now, Getenv: e.getenv,
+		Stdin: e.in, Out: e.err, Repo: store{repo}, Manifests: manifest.NewReader(store{repo}), User: e.user, Now: e.now, Getenv: e.getenv,
 		Options: hook.Options{Host: c.String("host"), Watcher: c.String("watcher"), NoQueue: c.Bool("no-queue")},
 	}
 }
@@ -119,8 +120,12 @@ func (e env) commitMsg(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	check := lint.Config{Handler: &lint.Text{W: e.err}, Note: e.err, Getenv: e.getenv}
-	return check.CommitMsg(c.Context, store{repo}, c.Args().First(), msg)
+	clone := store{repo}
+	check := lint.Config{
+		Handler: &lint.Text{W: e.err}, Note: e.err, Getenv: e.getenv,
+		Known: &lint.Known{Files: clone, Manifests: manifest.NewReader(clone), Now: e.now()},
+	}
+	return check.CommitMsg(c.Context, clone, c.Args().First(), msg)
 }
 
 func (e env) getenv(name string) string { return variable(e.environ, name) }

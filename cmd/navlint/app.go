@@ -32,6 +32,7 @@ func run(ctx context.Context, args []string, e env) error {
 	app := &cli.App{
 		Name: "navlint", Usage: "lint commit messages that ask nav-watchdog to watch them", Description: helpApp,
 		Version: version, Writer: e.out, ErrWriter: e.err, Commands: e.commands(),
+		Metadata: map[string]any{exit.FlagValues: flagValues},
 	}
 	return exit.Run(ctx, app, args)
 }
@@ -48,11 +49,11 @@ func (e env) commands() []*cli.Command {
 		},
 		{
 			Name: "message", Usage: "lint the file of a commit-msg hook", ArgsUsage: "FILE|-", Description: helpMessage,
-			Flags: []cli.Flag{report, strict}, Action: e.message,
+			Flags: append([]cli.Flag{report, strict}, factFlags()...), Action: e.message,
 		},
 		{
 			Name: "commits", Usage: "lint the commits of a range, or of a list", ArgsUsage: "RANGE", Description: helpCommits, Action: e.commits,
-			Flags: []cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}},
+			Flags: append([]cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}}, factFlags()...),
 		},
 		{
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
@@ -94,12 +95,16 @@ func (e env) message(c *cli.Context) error {
 		name = "stdin"
 	}
 	var clone lint.Clone // stays nil outside of a repository
+	conf := e.config(c)
 	if repo, err := e.open(c.Context); err == nil {
 		clone = repo
+		if conf.Known, err = e.known(c, repo); err != nil {
+			return err
+		}
 	} else if _, note := e.err.Write([]byte("not in a git repository: default limits and settings\n")); note != nil {
 		return note
 	}
-	return e.config(c).CommitMsg(c.Context, clone, name, msg)
+	return conf.CommitMsg(c.Context, clone, name, msg)
 }
 
 func (e env) commits(c *cli.Context) error {
@@ -111,11 +116,11 @@ func (e env) commits(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		repo, err := e.open(c.Context)
+		repo, conf, err := e.withFacts(c)
 		if err != nil {
 			return err
 		}
-		return e.config(c).List(c.Context, repo, revs)
+		return conf.List(c.Context, repo, revs)
 	}
 	if err := check(c, 1, lint.Formats()); err != nil {
 		return err
@@ -124,11 +129,22 @@ func (e env) commits(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	repo, err := e.open(c.Context)
+	repo, conf, err := e.withFacts(c)
 	if err != nil {
 		return err
 	}
-	return e.config(c).Range(c.Context, repo, revs)
+	return conf.Range(c.Context, repo, revs)
+}
+
+// withFacts opens the repository for a lint that asks the arming rules.
+func (e env) withFacts(c *cli.Context) (store, lint.Config, error) {
+	conf := e.config(c)
+	repo, err := e.open(c.Context)
+	if err == nil {
+		conf.Known, err = e.known(c, repo)
+	}
+	conf.Branch = e.landing(c)
+	return repo, conf, err
 }
 
 func (e env) show(c *cli.Context) error {

@@ -69,8 +69,9 @@ type Request struct {
 	// nobody knows it. Asked names the places that were asked.
 	Places []Facts
 	Asked  []string
-	// Unread says why a place that was asked could not be read whole.
-	Unread  []string
+	// Broken are the files that the policy's manifests name and that cannot be
+	// read; Unread says what else was passed over, and why.
+	Broken, Unread []string
 	Content *Content      // its plain manifests; nil: not looked at
 	Others  []AppPaths    // of other known Applications; App itself is skipped
 	Named   []verdict.App // that the commit's trailers name
@@ -167,14 +168,16 @@ func Check(r Request, ask Ask) []Finding {
 	}
 	order := ruleOrder()
 	slices.SortStableFunc(fs, func(a, b Finding) int { return order[a.Rule] - order[b.Rule] })
+	oneHint(fs)
 	return fs
 }
 
 func checkFacts(r Request, ask Ask) []Finding {
 	places, fs := known(r)
 	if len(fs) > 0 {
-		return fs
+		return append(fs, checkBroken(r)...)
 	}
+	fs = checkBroken(r)
 	rules := []func(Request, Facts) []Finding{
 		checkSource, checkSync, checkImageUpdater, checkProject, checkTouched, checkTiming, checkManifests,
 	}
@@ -205,6 +208,14 @@ func known(r Request) ([]Facts, []Finding) {
 		}
 	}
 	return r.Places, nil
+}
+
+// checkBroken: what stands in a file that cannot be read is not known.
+func checkBroken(r Request) []Finding {
+	if len(r.Broken) == 0 {
+		return nil
+	}
+	return []Finding{found(RuleManifests, Refuse, "what the policy's manifests name cannot be read: %s", list(r.Broken))}
 }
 
 func asked(r Request) string {
@@ -274,5 +285,28 @@ func found(rule string, o Outcome, format string, args ...any) Finding {
 	if o == Refuse || o == NotAssessed || o == Warned {
 		f.Hint = ruleByID(rule).Hint
 	}
+	if o == NotAssessed && slices.Contains(clusterKnows(), rule) {
+		f.Hint = hintUnseen
+	}
 	return f
+}
+
+// hintUnseen is what to do where only the cluster could tell.
+const hintUnseen = "let navwatchd publish its inventory (refs/notes/nav/status), or ask Argo CD itself: navlint commits --argocd-server URL"
+
+func clusterKnows() []string {
+	return []string{RuleAppSetPrune, RuleImageUpdaterCR, RuleProjectSignatures, RuleProjectWindows, RuleNotHealthy, RuleWatcherStale}
+}
+
+// oneHint leaves out hints that have been given.
+func oneHint(fs []Finding) {
+	given := false
+	for i := range fs {
+		if fs[i].Hint == hintUnseen {
+			if given {
+				fs[i].Hint = ""
+			}
+			given = true
+		}
+	}
 }

@@ -95,6 +95,7 @@ var refusals = []struct {
 	{"unknown app", RuleUnknownApp, func(r *Request) { r.Places = nil }, "no Application web is known"},
 	{"facts of another app", RuleUnknownApp, func(r *Request) { r.Places[0].App.Name = "api" }, "of argocd/api, not of web"},
 
+	{"a broken manifest", RuleManifests, func(r *Request) { r.Broken = []string{"argo/web.yaml: it is not UTF-8"} }, "argo/web.yaml: it is not UTF-8"},
 	{"chart", RuleSourceType, func(r *Request) {
 		r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart, RepoURL: ourURL, Chart: "web"}, {Kind: verdict.SourceOCI, RepoURL: "oci://x"}}
 	}, "no plain git source, only chart and oci"},
@@ -246,6 +247,7 @@ func TestNotAssessed(t *testing.T) {
 		{"a ref source may read any file", func(r *Request) { r.Others[1].AnyFile = true }, []string{RuleForeignPath}},
 		{"no name of this repository", func(r *Request) { r.IsOurRepo = nil }, []string{RuleRepository}},
 		{"a key that may not be the right one", func(r *Request) { r.Places[0].Rules.Signatures, r.Signs = "signatureKeys", verdict.Yes }, []string{RuleProjectSignatures}},
+		{"a clone that knows no branch", func(r *Request) { r.Branch, r.Vouched = "", VouchNotAssessed }, []string{RuleNotAllowed, RuleTargetRevision}},
 		{"global projects", func(r *Request) { r.Places[0].Rules.GlobalUnknown = true }, []string{RuleProjectWindows}},
 		{"nobody knows yet what it changes", func(r *Request) {
 			r.Paths, r.PathsUnknown = nil, true

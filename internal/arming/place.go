@@ -88,7 +88,7 @@ func (p Place) project(f Facts) *AppProject {
 	}
 	merged := *found
 	merged.Windows = slices.Clone(found.Windows)
-	merged.GlobalUnknown = !p.Whole.Global
+	merged.GlobalUnknown = found.GlobalUnknown || !p.Whole.Global
 	for _, g := range p.Global {
 		if g.Project == name || !g.Selector.Matches(found.Labels) {
 			continue
@@ -159,4 +159,9 @@ func Paths(places []Place, isOurs func(url string) bool) []AppPaths {
 // or the place knows it itself.
 func (f Facts) ours(isOurs func(url string) bool, url string) bool {
 	return isOurs != nil && isOurs(url) || slices.ContainsFunc(f.Ours, func(o string) bool { return o == url || verdict.SameRepo(o, url) })
+}
+
+// SourcesOf are the plain git sources that are this repository.
+func (f Facts) SourcesOf(isOurs func(url string) bool) []verdict.Source {
+	return ourSources(Request{IsOurRepo: isOurs}, f)
 }

@@ -7,6 +7,7 @@ const (
 	RuleNotAllowed        = "not-allowed"
 	RuleNeverPaths        = "never-paths"
 	RuleUnknownApp        = "unknown-app"
+	RuleManifests         = "manifests-unreadable"
 	RuleSourceType        = "source-type"
 	RuleRepository        = "repository"
 	RuleTargetRevision    = "target-revision"
@@ -58,6 +59,7 @@ func Rules() []Rule {
 		{RuleNotAllowed, false, "let somebody push it whom arm.allow names for this app, ask an owner of the policy, or use mode=shadow"},
 		{RuleNeverPaths, true, "put these paths into a commit of their own without mode=arm, or use mode=shadow"},
 		{RuleUnknownApp, false, "check the name (NAME or NAMESPACE/NAME); an Application that does not exist yet can only be watched with mode=shadow"},
+		{RuleManifests, false, "mend the file, or take it out of the policy's manifests"},
 		{RuleSourceType, false, "watch the Application that deploys from Git; what a chart or OCI artifact deploys is taken back where its version is set"},
 		{RuleRepository, false, "if one of these addresses is this repository, list it under repositories in the policy; otherwise watch from the repository that the app uses"},
 		{RuleTargetRevision, false, "let the source follow the branch (targetRevision: BRANCH), or watch on the branch that it follows"},

@@ -22,7 +22,7 @@ func (r *Repo) Grep(ctx context.Context, commit, text string, endings []string) 
 	}
 	out, err := r.output(ctx, command{args: args, env: []string{"GIT_LITERAL_PATHSPECS=0"}})
 	var failed *Error
-	if errors.As(err, &failed) && failed.Code == 1 && failed.Stderr == "" {
+	if errors.As(err, &failed) && failed.Code == 1 {
 		return nil, nil // nothing holds it
 	}
 	if err != nil {

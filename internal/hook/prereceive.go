@@ -137,12 +137,13 @@ func (p *push) checkMessages(ctx context.Context, tally *lint.Tally) error {
 }
 
 // armed asks the arming rules for the commits that are new to a watched branch.
+// One that is only to be judged is warned of what cannot be watched.
 func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Policy) (map[string][]lint.Finding, error) {
 	requests := map[string]arming.Request{}
 	var ids []string
 	for _, a := range arrivals {
 		ws := watches(a.Message, policy.Trailer)
-		if a.Truncated || !anyAsks(ws) {
+		if a.Truncated || len(ws) == 0 {
 			continue
 		}
 		on, err := p.watched(ctx, a.refs)
@@ -155,22 +156,29 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		r := arming.Request{Commit: a.ID, Branch: on[0], DefaultBranch: p.defaultRef,
 			Policies: []arming.NamedPolicy{{When: "before the push", Policy: policy}}}
 		_, r.Named = lint.Names(ws)
-		requests[a.ID], ids = r, append(ids, a.ID)
+		requests[a.ID] = r
+		if anyAsks(ws) {
+			ids = append(ids, a.ID)
+		}
 	}
-	if len(ids) == 0 {
+	if len(requests) == 0 {
 		return nil, nil
 	}
-	who, err := p.who(ctx)
+	known, err := p.known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var paths map[string][]string // of the rules asked here, only never-paths looks at them
-	if len(policy.Arm.NeverPaths) > 0 {
-		if paths, err = p.Repo.Paths(ctx, ids); err != nil {
+	var who Identity
+	if len(ids) > 0 {
+		if who, err = p.who(ctx); err != nil {
 			return nil, err
 		}
 	}
-	found := make(map[string][]lint.Finding, len(ids))
+	paths, err := p.Repo.Paths(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string][]lint.Finding, len(requests))
 	for _, a := range arrivals {
 		r, ok := requests[a.ID]
 		if !ok {
@@ -180,9 +188,28 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		if who.User != "" {
 			r.Vouched = arming.Vouched
 		}
-		found[a.ID] = lint.Arming(watches(a.Message, policy.Trailer), r, nil)
+		ws := watches(a.Message, policy.Trailer)
+		facts, err := known.Of(ctx, a.Commit, r.Paths, policy, ws)
+		if err != nil {
+			return nil, err
+		}
+		found[a.ID] = lint.Arming(ctx, ws, r, facts, nil)
 	}
 	return found, nil
+}
+
+// known gathers facts from the inventory and from the pushed trees, never from a
+// worktree.
+func (p *push) known(ctx context.Context) (*lint.Known, error) {
+	o, err := p.installed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := &lint.Known{Files: p.Repo, IsOurs: addressOf(o.Host, p.env), Now: p.Now()}
+	if p.Manifests != nil {
+		k.Manifests = p.Manifests
+	}
+	return k, nil
 }
 
 // checkPolicy judges a push that changes the policy: only owners may, and what

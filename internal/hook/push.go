@@ -48,8 +48,10 @@ type Config struct {
 	Stdin io.Reader // as git feeds a hook
 	Out   io.Writer // what the pusher sees
 	Repo  Repo
-	User  func() (string, error) // the operating system's user
-	Now   func() time.Time
+	// Manifests reads what the trees of a push say of Applications.
+	Manifests lint.Manifests
+	User      func() (string, error) // the operating system's user
+	Now       func() time.Time
 	// Getenv is the environment in which the host started the hook; nil: nothing
 	// is set. Only the variable of the repository's host is asked.
 	Getenv  func(name string) string

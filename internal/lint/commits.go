@@ -159,43 +159,47 @@ func policyBefore(ctx context.Context, r Repo, tips, exclude []string) (Policy, 
 	return PolicyAt(ctx, r, rev)
 }
 
-// commits lints what each hands over. Where a commit is armed, its paths are
-// asked for at the end, in one go.
+// pending is a commit with something to say about.
+type pending struct {
+	commit Commit
+	ws     []trailer.Watch
+	fs     []Finding
+}
+
+// commits lints what each hands over. What commits with a watch changed is asked
+// for at the end, in one go. Commits of a topic branch are taken to land on the
+// default branch, by a merge, unless it is said where.
 func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(func(Commit) error) error) error {
 	c.warnPolicy(policy)
-	type pending struct {
-		place Place
-		ws    []trailer.Watch
-		fs    []Finding
-	}
 	var found []pending
-	var armed []string
+	var watched []string
 	checked := 0
 	err := each(func(commit Commit) error {
 		checked++
 		if commit.Truncated {
-			found = append(found, pending{place: commit.Place(), fs: commit.TooLong()})
+			found = append(found, pending{commit: commit, fs: commit.TooLong()})
 			return nil
 		}
 		fs := Message(commit.Message, policy.Trailer, nil)
 		ws, _ := trailer.Decode(commit.Message, policy.Trailer.Unlimited())
-		for _, w := range ws {
-			if Asks(w) {
-				armed = append(armed, commit.ID)
-				break
-			}
+		if len(ws) > 0 {
+			watched = append(watched, commit.ID)
 		}
 		if len(fs)+len(ws) > 0 {
-			found = append(found, pending{commit.Place(), ws, fs})
+			found = append(found, pending{commit, ws, fs})
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var paths map[string][]string
-	if len(armed) > 0 {
-		if paths, err = r.Paths(ctx, armed); err != nil {
+	paths, err := r.Paths(ctx, watched)
+	if err != nil {
+		return err
+	}
+	def := ""
+	if len(watched) > 0 && c.Known != nil {
+		if def, err = r.Landing(ctx); err != nil {
 			return err
 		}
 	}
@@ -203,11 +207,20 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 	tally.Checked = checked - len(found)
 	for _, p := range found {
 		request := arming.Request{
-			Commit: p.place.Commit, Vouched: arming.VouchNotAssessed, Paths: paths[p.place.Commit],
+			Commit: p.commit.ID, Vouched: arming.VouchNotAssessed, Paths: paths[p.commit.ID], Branch: def, DefaultBranch: def,
 			Policies: []arming.NamedPolicy{{When: "before the range", Policy: policy.Policy}},
 		}
+		if c.Branch != "" {
+			request.Branch = c.Branch
+		}
 		_, request.Named = Names(p.ws)
-		if err := tally.Add(p.place, append(p.fs, Arming(p.ws, request, nil)...)); err != nil {
+		var facts *CommitFacts
+		if c.Known != nil && len(p.ws) > 0 {
+			if facts, err = c.Known.Of(ctx, p.commit, request.Paths, policy.Policy, p.ws); err != nil {
+				return err
+			}
+		}
+		if err := tally.Add(p.commit.Place(), append(p.fs, Arming(ctx, p.ws, request, facts, nil)...)); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@ package lint
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -145,22 +146,24 @@ func charAt(msg []byte, at trailer.Pos) int {
 	return utf8.RuneCount(msg[:min(at.Col-1, len(msg))]) + 1
 }
 
-// Arming asks the arming rules for every watch that wants more than to be
-// judged. ask has everything but the watch's own part; who may arm, which
-// Applications and never-paths are asked, facts about Applications are not
-// (their place is arming.AskAll).
-func Arming(watches []trailer.Watch, ask arming.Request, lines []int) []Finding {
+// Arming asks the arming rules for every watch. ask has everything but the
+// watch's own part. Without facts only those that want more than to be judged
+// are asked, and of them what the policy alone answers: who may arm, which
+// Applications, and never-paths.
+func Arming(ctx context.Context, watches []trailer.Watch, ask arming.Request, facts *CommitFacts, lines []int) []Finding {
 	var fs []Finding
 	for _, w := range watches {
-		if !Asks(w) {
-			continue
-		}
 		app, err := appOf(w)
-		if err != nil {
-			continue // the message rules have said so
+		if err != nil || facts == nil && !Asks(w) {
+			continue // the message rules have said what is wrong with it
 		}
-		ask.App, ask.Mode = app, w.Mode
-		for _, f := range arming.Check(ask, arming.AskPolicy) {
+		r, what := ask, arming.AskPolicy
+		r.App, r.Mode = app, w.Mode
+		if facts != nil {
+			facts.fill(ctx, &r, w)
+			what = arming.AskAll
+		}
+		for _, f := range arming.Check(r, what) {
 			fs = append(fs, Finding{
 				Rule: f.Rule, Severity: severity(f.Outcome), Line: lineOf(lines, w.Pos.Line), Col: w.Pos.Col,
 				Message: armText(f), Hint: f.Hint,
@@ -181,7 +184,7 @@ func severity(o arming.Outcome) Severity {
 	switch o {
 	case arming.Refuse:
 		return Error
-	case arming.NotAssessed:
+	case arming.NotAssessed, arming.Warned:
 		return Warning
 	default:
 		return Note

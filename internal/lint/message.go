@@ -18,6 +18,11 @@ type Config struct {
 	Note    io.Writer // what is no finding: where a policy came from, and the like
 	Getenv  func(string) string
 	Strict  bool
+	// Known gathers facts about Applications; nil: only the policy is asked.
+	Known *Known
+	// Branch is the one on which the commits are going to land, without
+	// refs/heads/; empty: the default branch.
+	Branch string
 }
 
 func (c Config) note(format string, args ...any) {
@@ -53,8 +58,8 @@ var errTooLong = fmt.Errorf("the message has more than %d bytes", MaxFile)
 // CommitMsg lints the file that git hands to a commit-msg hook. It is what the
 // editor left, so git's cleanup comes first; positions are those of the file.
 //
-// r is nil outside of a repository. Who will push is not known here, nor what the commit changes: whether the
-// watch may be armed is not assessed, and no error.
+// r is nil outside of a repository. Who will push is not known here, nor what the
+// commit changes: whether the watch may be armed is a warning, and no error.
 func (c Config) CommitMsg(ctx context.Context, r Clone, name string, file []byte) error {
 	policy, err := ClonePolicy(ctx, r)
 	if err != nil {
@@ -71,10 +76,15 @@ func (c Config) CommitMsg(ctx context.Context, r Clone, name string, file []byte
 	msg, from := trailer.CleanLines(file, cleanup)
 	fs := Message(msg, policy.Trailer, from)
 	ws, _ := trailer.Decode(msg, policy.Trailer.Unlimited())
-	for _, f := range Arming(ws, arming.Request{
-		Vouched:  arming.VouchNotAssessed,
+	request := arming.Request{
+		Vouched: arming.VouchNotAssessed, PathsUnknown: true,
 		Policies: []arming.NamedPolicy{{When: "of this clone", Policy: policy.Policy}},
-	}, from) {
+	}
+	facts, err := c.standing(ctx, r, policy, ws, &request)
+	if err != nil {
+		return err
+	}
+	for _, f := range Arming(ctx, ws, request, facts, from) {
 		if f.Severity == Error {
 			f.Severity, f.Message = Warning, "the server will probably refuse this: "+f.Message
 		}
@@ -85,6 +95,25 @@ func (c Config) CommitMsg(ctx context.Context, r Clone, name string, file []byte
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return tally.Close(c.Strict)
+}
+
+// standing is what is known before there is a commit: what the last one, HEAD,
+// says.
+func (c Config) standing(ctx context.Context, r Clone, policy Policy, ws []trailer.Watch, request *arming.Request) (*CommitFacts, error) {
+	if c.Known == nil || r == nil || len(ws) == 0 {
+		return nil, nil
+	}
+	ids, err := r.IDs(ctx, []string{localHead + "^{commit}"})
+	if err != nil || ids[localHead+"^{commit}"] == "" {
+		return nil, err
+	}
+	branch, err := r.Landing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request.Branch, request.DefaultBranch = branch, branch
+	_, request.Named = Names(ws)
+	return c.Known.Of(ctx, Commit{ID: ids[localHead+"^{commit}"]}, nil, policy.Policy, ws)
 }
 
 func (c Config) warnPolicy(p Policy) {

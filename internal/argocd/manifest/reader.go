@@ -49,30 +49,22 @@ const (
 	maxSkipped = 20       // reasons that are kept
 )
 
-// Ask says which manifests of a commit are read.
-type Ask struct {
-	Commit string
-	// Globs name the files; without any they are looked for: among Changed, and,
-	// if Search says so, in the whole tree.
-	Globs   []string
-	Changed []string
-	Search  bool
-}
-
-// Place is what the manifests of a commit say. Bad are the files that a glob
-// names and that cannot be read: what is not known then is not known. Skipped
-// says of others why they were passed over.
-func (r *Reader) Place(ctx context.Context, ask Ask) (p arming.Place, bad, skipped []string, err error) {
-	files, err := r.files(ctx, ask)
+// Place is what the manifests of a commit say. Globs name the files; without any
+// they are looked for: among the paths changed, and, if search says so, in the
+// whole tree. Bad are the files that a glob names and that cannot be read: what
+// is not known then is not known. Skipped says of others why they were passed
+// over.
+func (r *Reader) Place(ctx context.Context, commit string, globs, changed []string, search bool) (p arming.Place, bad, skipped []string, err error) {
+	files, err := r.files(ctx, commit, globs, changed, search)
 	if err != nil {
-		return p, nil, nil, fmt.Errorf("looking for manifests in %s: %w", ask.Commit, err)
+		return p, nil, nil, fmt.Errorf("looking for manifests in %s: %w", commit, err)
 	}
 	if len(files) > maxFiles {
 		return p, []string{fmt.Sprintf("%d files may be manifests, more than %d", len(files), maxFiles)}, nil, nil
 	}
-	named := len(ask.Globs) > 0
+	named := len(globs) > 0
 	if err := r.load(ctx, files, named); err != nil {
-		return p, nil, nil, fmt.Errorf("reading manifests of %s: %w", ask.Commit, err)
+		return p, nil, nil, fmt.Errorf("reading manifests of %s: %w", commit, err)
 	}
 	p.From = "manifests"
 	for _, name := range sorted(files) {
@@ -89,10 +81,10 @@ func (r *Reader) Place(ctx context.Context, ask Ask) (p arming.Place, bad, skipp
 	return p, bad, skipped, nil
 }
 
-func (r *Reader) files(ctx context.Context, ask Ask) (map[string]string, error) {
-	if len(ask.Globs) > 0 {
-		set := arming.NewPathSet(ask.Globs)
-		files, err := r.repo.Below(ctx, ask.Commit, common(ask.Globs))
+func (r *Reader) files(ctx context.Context, commit string, globs, changed []string, search bool) (map[string]string, error) {
+	if len(globs) > 0 {
+		set := arming.NewPathSet(globs)
+		files, err := r.repo.Below(ctx, commit, common(globs))
 		if err != nil {
 			return nil, err
 		}
@@ -103,9 +95,9 @@ func (r *Reader) files(ctx context.Context, ask Ask) (map[string]string, error) 
 		}
 		return files, nil
 	}
-	candidates := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !IsManifest(p) })
-	if ask.Search {
-		found, err := r.repo.Grep(ctx, ask.Commit, marks[0], []string{".yaml", ".yml", ".json"})
+	candidates := slices.DeleteFunc(slices.Clone(changed), func(p string) bool { return !IsManifest(p) })
+	if search {
+		found, err := r.repo.Grep(ctx, commit, marks[0], []string{".yaml", ".yml", ".json"})
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +106,7 @@ func (r *Reader) files(ctx context.Context, ask Ask) (map[string]string, error) 
 	if len(candidates) == 0 {
 		return nil, nil
 	}
-	return r.repo.At(ctx, ask.Commit, candidates)
+	return r.repo.At(ctx, commit, candidates)
 }
 
 // common is the folder in which everything lies that rooted globs name, as far
