@@ -121,7 +121,7 @@ func withDaemon(c *cli.Context, e env, do func(context.Context, *watchd.Daemon) 
 	if err != nil {
 		return err
 	}
-	log := logger(e, set.Log, redact(set, getenv(e.environ)(secretVariable)))
+	log := logger(e, set.Log, redact(set, e.environ))
 	e.digest, _ = digestOf(e.executable) // without it notes name the version alone
 	log.Info("settings", "effective", strings.ReplaceAll(strings.TrimSpace(set.Effective()), "\n", "; "))
 	ctx, cancel := context.WithCancel(c.Context)

@@ -17,8 +17,17 @@ type redactor struct{ replace *strings.Replacer }
 // tooShort to be a secret: replacing it would make texts unreadable.
 const tooShort = 4
 
-func redact(set config.Daemon, more ...string) redactor {
+// secretNames: values of variables that are named so are never shown.
+var secretNames = []string{"TOKEN", "PASSW", "SECRET", "CREDENTIAL"}
+
+func redact(set config.Daemon, environ []string, more ...string) redactor {
 	var all []string
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if slices.ContainsFunc(secretNames, func(s string) bool { return strings.Contains(strings.ToUpper(name), s) }) && !strings.HasPrefix(value, "/") {
+			more = append(more, value) // a path names the file of one
+		}
+	}
 	for _, s := range append(set.Secrets(), more...) {
 		all = append(all, s, url.QueryEscape(s), url.PathEscape(s))
 		if plain, err := url.PathUnescape(s); err == nil {

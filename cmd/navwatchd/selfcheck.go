@@ -36,7 +36,7 @@ func selfcheckCommand(e env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			k := &checkup{out: e.stdout, e: e, set: set, clean: redact(set, string(secret))}
+			k := &checkup{out: e.stdout, e: e, set: set, clean: redact(set, e.environ, string(secret))}
 			return k.run(c.Context, len(secret) > 0)
 		},
 	}
@@ -253,7 +253,7 @@ func (k *checkup) pass(ctx context.Context) {
 		return
 	}
 	k.ok("pass", "%d watches open, %d Applications of this repository, in %s", r.Open, r.Ours, r.Took.Round(time.Millisecond))
-	if r.Ours == 0 {
+	if r.Ours == 0 && r.Applications > 0 {
 		k.warn("applications", "none of those that are seen deploys from this repository",
 			"look at source.namespaces, and add the addresses by which Argo CD knows it to repositories")
 	}

@@ -148,7 +148,7 @@ func (s *served) daemonConfig(ctx context.Context) watchd.Config {
 	at := s.site.conf
 	st := at.Store.(*store)
 	c := daemonConfig(s.e, s.set, st.repo, st.remote, at.Cluster, s.out.log)
-	c.Store, c.Look, c.Passed = st, s.e.look, s.passed
+	c.Store, c.Look, c.Passed, c.Clean = st, s.e.look, s.passed, s.clean.text
 	c.Renew = func(d *watchd.Daemon) error { return s.renew(ctx, d) }
 	if s.out.hook != nil {
 		c.Notifier = notices{s.out.hook, s.set.Shown(), s.clean}
@@ -174,7 +174,7 @@ func (s *served) say(msg string) {
 // replaces those of the settings before by them. What has not changed stays.
 func (s *served) put(set config.Daemon, secret []byte, before *config.Daemon) (err error) {
 	out, was := s.out, s.out
-	clean := redact(set, string(secret), getenv(s.e.environ)(secretVariable))
+	clean := redact(set, s.e.environ, string(secret))
 	out.log = logger(s.e, set.Log, clean)
 	defer func() {
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -166,17 +167,24 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 		}
 		add(peopleRef, tip)
 	}
+	status := s.refs[gitstore.StatusRef]
 	if w.Status != nil {
 		tip, err := s.repo.WriteBlobCommit(ctx, map[string][]byte{statusFile: w.Status(verdicts)}, "nav: status", s.identity(w.At))
 		if err != nil {
 			return err
 		}
 		add(gitstore.StatusRef, tip)
+		status = tip
 	}
 	if len(ups) == 0 {
 		return nil
 	}
-	return outcome(s.push(ctx, ups, w.Revert == ""))
+	err := s.push(ctx, ups, w.Revert == "")
+	if err == nil { // the last one, at the end, comes without another fetch
+		s.refs = maps.Clone(s.refs)
+		s.refs[gitstore.StatusRef] = status
+	}
+	return outcome(err)
 }
 
 // push pushes all refs or none. Where the server cannot do that, notes are

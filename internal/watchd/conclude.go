@@ -154,7 +154,7 @@ func (p *pass) plan(ctx context.Context, k key, s verdict.State) (verdict.State,
 		Message: revertMessage(cs[0], s),
 	})
 	if err != nil {
-		return s.PushRefused(p.now, "building the revert: "+err.Error()), nil
+		return s.PushRefused(p.now, "building the revert: "+p.clean(err)), nil
 	}
 	p.revert = &revertPlan{key: k, before: s, branch: s.Branch, tip: tip, commit: id}
 	for o, other := range p.states { // the commit's other open watches

@@ -208,8 +208,9 @@ func (d *Daemon) complain(what string, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
-	if d.sick[what] != err.Error() {
-		d.cfg.Log.Warn("cannot be read", "what", what, "error", err)
+	text := d.clean(err)
+	if d.sick[what] != text {
+		d.cfg.Log.Warn("cannot be read", "what", what, "error", text)
 	}
-	d.sick[what] = err.Error()
+	d.sick[what] = text
 }

@@ -79,7 +79,15 @@ func policySum(data []byte, there bool, err error) string {
 // notesRefused calls a person when the server stops taking notes.
 func (d *Daemon) notesRefused(err error) {
 	if !d.refusedNotes {
-		d.tell(Notice{Kind: KindNotesRefused, Text: "the server refuses the watcher's notes: " + err.Error()}, d.view.Verdicts)
+		d.tell(Notice{Kind: KindNotesRefused, Text: "the server refuses the watcher's notes: " + d.clean(err)}, d.view.Verdicts)
 	}
 	d.refusedNotes = true
+}
+
+// clean is an error's text without secrets.
+func (d *Daemon) clean(err error) string {
+	if d.cfg.Clean == nil {
+		return err.Error()
+	}
+	return d.cfg.Clean(err.Error())
 }

@@ -45,7 +45,7 @@ func (p *pass) store(ctx context.Context) error {
 	// The first verdict of all must be known of at once: a status without its
 	// tip could not tell that `verdicts` was deleted.
 	thawed := p.status.Freezes
-	due := p.freezeBackwards() || p.statusDue || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
+	due := p.freezeBackwards() || p.statusDue || p.status.Watcher != p.watcher() || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
 		maps.Copy(p.states, p.next)
 		return nil
@@ -145,7 +145,7 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 		}
 	}
 	if due {
-		p.status.At, p.statusDue = p.now, false
+		p.status.At, p.status.Watcher, p.statusDue = p.now, p.watcher(), false
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
 		if !p.write[k] {
@@ -185,7 +185,7 @@ func (p *pass) failed(ctx context.Context, w Write, err error) error {
 	// The branch does not take it: the verdict goes alone, and nothing is
 	// reverted late.
 	p.cfg.Log.Warn("the branch refused the revert", "commit", r.key.commit, "branch", r.branch, "error", err)
-	p.next[r.key] = r.before.PushRefused(p.now, err.Error())
+	p.next[r.key] = r.before.PushRefused(p.now, p.clean(err))
 	p.persons[r.key] = "the branch refused the revert"
 	for o := range p.next { // the others are not taken over
 		if o.commit == r.key.commit && o != r.key {

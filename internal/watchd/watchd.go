@@ -48,6 +48,7 @@ type Config struct {
 	Passed   func(Report)        // is told of each pass that Run made; nil: nobody. It must not block
 	Renew    func(*Daemon) error // see Run; nil: nothing ever changes
 	Look     time.Duration       // how often Renew is called at least; not 0 where there is one
+	Clean    func(string) string // takes secrets out of what others say; nil: nothing is taken out
 }
 
 // Daemon judges the watches of one repository. It is not safe for concurrent
@@ -131,7 +132,6 @@ func (d *Daemon) Configure(c Config) error {
 		return err
 	}
 	d.cfg = c
-	d.statusDue = true // it names the settings
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (d *Daemon) Configure(c Config) error {
 func (d *Daemon) Complain(what string, err error) {
 	text := ""
 	if err != nil {
-		text = err.Error()
+		text = d.clean(err)
 	}
 	switch {
 	case text == d.sick[what]:
@@ -149,7 +149,7 @@ func (d *Daemon) Complain(what string, err error) {
 		d.cfg.Log.Info("in order again", "what", what)
 		delete(d.sick, what)
 	default:
-		d.cfg.Log.Warn("not in order", "what", what, "error", err)
+		d.cfg.Log.Warn("not in order", "what", what, "error", text)
 		d.sick[what] = text
 	}
 	d.statusDue = true
