@@ -88,11 +88,13 @@ func TestParsePolicyDefaults(t *testing.T) {
 	}
 }
 
-// Every way to get it wrong, with the place and the text; the hint is told
-// apart by "; hint:".
-func TestParsePolicyErrors(t *testing.T) {
+// broken is a policy that is none. want has "; hint:" before a hint.
+type broken struct{ name, text, want string }
+
+// brokenPolicies are every way to get it wrong, with the place and the text.
+func brokenPolicies() []broken {
 	const v = "version: 1\n"
-	for _, c := range []struct{ name, text, want string }{
+	return []broken{
 		{"empty", "", "1:1: the file is empty"},
 		{"only a comment", "# later\n", "1:1: the file is empty"},
 		{"null", "~\n", "1:1: the file is empty"},
@@ -162,7 +164,11 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"ring", "version: &a [*a]\n", "1:14: the alias *a is part of what it stands for"},
 		{"too deep", v + "arm: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "\n", "2:21: the nesting is deeper than 16 levels"},
 		{"too large", "#" + strings.Repeat("x", maxSize), "1:1: the file is 262145 bytes long, more than 262144"},
-	} {
+	}
+}
+
+func TestParsePolicyErrors(t *testing.T) {
+	for _, c := range brokenPolicies() {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := ParsePolicy([]byte(c.text), "f")
 			if diff := cmp.Diff(arming.Default(), p); diff != "" {
