@@ -38,6 +38,7 @@ import (
 //	unnoted COMMIT                     there is no note
 //	reverts BRANCH N                   how many reverts the branch holds
 //	tip BRANCH COMMIT                  where the branch is
+//	noticed KIND N [TEXT]              exactly N notices of this kind were sent
 //	person TEXT                        the log called a person so; `! person` nobody at all
 //	logged TEXT
 //	people KIND BY [APP]               a line in people
@@ -58,7 +59,7 @@ func TestScript(t *testing.T) {
 			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": noteCommand,
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
 			"people": words(peopleCommand), "hooked": words(hookedCommand), "keys": words(keysCommand), "says": words(saysCommand), "refused": words(refusedCommand),
-			"save": words(saveCommand), "person": personCommand,
+			"save": words(saveCommand), "person": personCommand, "noticed": words(noticedCommand),
 		},
 	})
 }

@@ -46,7 +46,9 @@ type world struct {
 	poll  time.Duration
 	log   logBuffer
 	set   config.Daemon
-	env   []string // added to that of daemons
+
+	notices box
+	env     []string // added to that of daemons
 
 	daemons map[string]*daemonRun
 	order   []string
@@ -179,7 +181,9 @@ func (w *world) launch(name string) error {
 		}
 		return a
 	}}))
-	d, err := watchd.New(daemonConfig(e, set, repo, r, cluster{"live", w.sim}, log))
+	conf := daemonConfig(e, set, repo, r, cluster{"live", w.sim}, log)
+	conf.Notifier = &w.notices
+	d, err := watchd.New(conf)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,8 @@ func (p *pass) siblings(ctx context.Context, k key, sc *scene) error {
 // the pass.
 func (p *pass) plan(ctx context.Context, k key, s verdict.State) (verdict.State, error) {
 	if p.refused[k] >= maxRefusals {
-		return s.PushRefused(p.now, "the branch refused the revert"), nil
+		p.persons[k] = "the branch refused the revert"
+		return s.PushRefused(p.now, p.persons[k]), nil
 	}
 	cs, err := p.cfg.Git.Commits(ctx, []string{k.commit})
 	if err != nil {
@@ -154,6 +155,7 @@ func (p *pass) plan(ctx context.Context, k key, s verdict.State) (verdict.State,
 		Message: revertMessage(cs[0], s),
 	})
 	if err != nil {
+		p.persons[k] = "the revert could not be built"
 		return s.PushRefused(p.now, "building the revert: "+p.clean(err)), nil
 	}
 	p.revert = &revertPlan{key: k, before: s, branch: s.Branch, tip: tip, commit: id}
