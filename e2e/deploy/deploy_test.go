@@ -138,6 +138,43 @@ func TestSettings(t *testing.T) {
 	check(t, d.Validate())
 }
 
+// TestDockerfile: what the Dockerfile copies is all that the programs are built
+// from.
+func TestDockerfile(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(root(t), "deploy/Dockerfile"))
+	check(t, err)
+	dir := t.TempDir()
+	for _, m := range regexp.MustCompile(`(?m)^COPY ([a-z][a-z. ]*) ([a-z./]+)$`).FindAllStringSubmatch(string(data), -1) {
+		for _, name := range strings.Fields(m[1]) {
+			from, to := filepath.Join(root(t), name), filepath.Join(dir, name)
+			info, err := os.Stat(from)
+			check(t, err)
+			if info.IsDir() {
+				check(t, os.CopyFS(to, os.DirFS(from)))
+				continue
+			}
+			text, err := os.ReadFile(from)
+			check(t, err)
+			check(t, os.WriteFile(to, text, 0o644))
+		}
+	}
+	build := regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 (go build .*) -o /out/ (.*)$`).FindStringSubmatch(string(data))
+	if build == nil {
+		t.Fatal("the Dockerfile builds nothing")
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", build[1]+" -o out/ "+build[2])
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "VERSION=v1.2.3", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "out/navwatchd"), "--version").Output()
+	check(t, err)
+	if !strings.Contains(string(out), "v1.2.3") {
+		t.Errorf("the version is %q", out)
+	}
+}
+
 // TestAlerts: every metric that an alert asks for is one that navwatchd serves.
 func TestAlerts(t *testing.T) {
 	dir := t.TempDir()

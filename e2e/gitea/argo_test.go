@@ -27,7 +27,10 @@ func TestArgoCD(t *testing.T) {
 	t.Cleanup(c.Stop)
 	r := newRepository(t, "argo", "web")
 	address := shared.HTTP(trial.Olga, r.name)
-	r.Check(c.Apply(t.Context(), fmt.Sprintf(demo, address, c.Server)))
+	r.Check(
+		c.Apply(t.Context(), "{apiVersion: v1, kind: Namespace, metadata: {name: demo}}"),
+		c.Apply(t.Context(), trial.Application("web", address, c.Server)),
+	)
 	root, err := programs.Root(t.Context())
 	r.Check(err)
 	r.Check(c.Allow(t.Context(), filepath.Join(root, "deploy/base/rbac.yaml"), cluster.Reader))
@@ -74,21 +77,6 @@ func TestArgoCD(t *testing.T) {
 		t.Errorf("the cluster refused something:\n%s", w.Text())
 	}
 }
-
-// demo is the Application.
-const demo = `apiVersion: v1
-kind: Namespace
-metadata: {name: demo}
----
-apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata: {name: web, namespace: argocd}
-spec:
-  project: default
-  source: {repoURL: %q, path: apps/web, targetRevision: main}
-  destination: {server: %q, namespace: demo}
-  syncPolicy: {automated: {selfHeal: true}}
-`
 
 func application(t *testing.T, c *cluster.Cluster) *unstructured.Unstructured {
 	t.Helper()

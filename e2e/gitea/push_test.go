@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nav-watchdog/nav-watchdog/e2e/people"
+	"github.com/nav-watchdog/nav-watchdog/e2e/simulator"
 	"github.com/nav-watchdog/nav-watchdog/e2e/trial"
 )
 
@@ -61,12 +62,15 @@ func TestForgedPusher(t *testing.T) {
 func TestArmNeedsTheRight(t *testing.T) {
 	r := newRepository(t, "arm", "web")
 	const arm = "web 2\n\nNav-Watchdog: app=web mode=arm"
+	files := map[string]string{"apps/web/deployment.yaml": simulator.Deployment("web", "web:2")}
 	c := r.Clone(trial.Olga, "http")
-	_, err := c.Git(t.Context(), "commit", "--quiet", "--allow-empty", "--author=alice <alice@example.com>", "-m", arm)
+	_, err := c.Commit(t.Context(), arm, files)
+	r.Check(err)
+	_, err = c.Git(t.Context(), "commit", "--quiet", "--amend", "--no-edit", "--author=alice <alice@example.com>")
 	r.Check(err)
 	trial.Wants(t, "what olga reads", r.Refused(c, "main"), "not-allowed", "olga")
 	c = r.Clone(trial.Alice, "http")
-	_, err = c.Commit(t.Context(), arm, nil)
+	_, err = c.Commit(t.Context(), arm, files)
 	r.Check(err)
 	r.Push(c, "main")
 }

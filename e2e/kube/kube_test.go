@@ -3,11 +3,13 @@ package kube
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -286,9 +288,30 @@ func TestFiveThousand(t *testing.T) {
 	check(t, c.Patch(t.Context(), "argoproj.io/v1alpha1", "Application", "argocd", "app-02500", `status: {health: {status: Degraded}}`))
 	until(t, "one change", func() bool { return len(r.Between()) > 0 })
 	t.Logf("one change was seen %s after it was asked for", time.Since(begin).Round(time.Millisecond))
+	program(t, c)
 	if kept > 400<<20 {
 		t.Errorf("%d MiB kept, at most 400 are allowed", kept>>20)
 	}
+}
+
+// program measures the daemon itself: one pass over all of them, for a
+// repository that none of them deploys from.
+func program(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	dir := t.TempDir()
+	p, err := programs.Build(t.Context(), dir)
+	check(t, err)
+	bare := filepath.Join(dir, "deploy.git")
+	check(t, exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", bare).Run())
+	file, err := c.KubeconfigOf(cluster.Reader, "")
+	check(t, err)
+	cmd := exec.CommandContext(t.Context(), p.Watchd, "once", "--repository", bare, "--mirror", filepath.Join(dir, "mirror.git"), "--kubeconfig", file, "--dry-run=true")
+	begin := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "applications=5000") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("navwatchd once: %s, peak %d MiB", time.Since(begin).Round(time.Millisecond), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10)
 }
 
 // fill creates Applications as an Argo CD leaves them and returns the size of

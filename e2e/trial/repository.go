@@ -57,14 +57,17 @@ circuit:
 // Good is a message that asks for a watch.
 const Good = "web 2\n\nNav-Watchdog: app=web deadline=60"
 
-// Begin puts a policy and apps that run into an empty repository, whose hooks
-// navhook then installs with the flags of its host.
+// Begin puts a policy and apps that run, with the manifests of their
+// Applications, into an empty repository, whose hooks navhook then installs with
+// the flags of its host.
 func (r *Repository) Begin(t *testing.T, navhook string, flags []string, apps ...string) {
 	t.Helper()
 	r.T = t
 	c := r.Clone(Olga, r.How)
-	files := map[string]string{".nav-watchdog.yaml": Policy}
+	address, _ := r.Login(Nav, r.How)
+	files := map[string]string{".nav-watchdog.yaml": fmt.Sprintf("%srepositories: [%q]\n", Policy, address)}
 	for _, app := range apps {
+		files["applications/"+app+".yaml"] = Application(app, address, "https://kubernetes.default.svc")
 		files["apps/"+app+"/deployment.yaml"] = simulator.Deployment(app, app+":1")
 	}
 	_, err := c.Commit(t.Context(), "first", files)
@@ -74,6 +77,19 @@ func (r *Repository) Begin(t *testing.T, navhook string, flags []string, apps ..
 	if out, err := exec.CommandContext(t.Context(), navhook, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// Application is the manifest of an Application that deploys apps/NAME.
+func Application(app, address, cluster string) string {
+	return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: %[1]s, namespace: argocd}
+spec:
+  project: default
+  source: {repoURL: %[2]q, path: apps/%[1]s, targetRevision: main}
+  destination: {server: %[3]q, namespace: demo}
+  syncPolicy: {automated: {selfHeal: true}}
+`, app, address, cluster)
 }
 
 // Check ends the test on an error.
