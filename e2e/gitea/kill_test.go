@@ -33,7 +33,7 @@ func TestKilled(t *testing.T) {
 	c := r.Clone(trial.Alice, "http")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // moments, not secrets
+	random := rand.New(rand.NewPCG(seed, 0))
 	commits := map[string]string{}
 	kills := map[string]int{}
 	for _, app := range apps {

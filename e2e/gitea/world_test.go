@@ -23,7 +23,7 @@ type host struct {
 	keys     map[string]string // files
 }
 
-var shared *host //nolint:gochecknoglobals // made by TestMain, only read afterwards
+var shared *host // made by TestMain, only read afterwards
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
