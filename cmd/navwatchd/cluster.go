@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -52,6 +53,22 @@ func (c cluster) Get(ctx context.Context, app verdict.App, now time.Time) (watch
 		return watchd.Snapshot{}, err
 	}
 	return c.snapshot(a, now, true), nil
+}
+
+// surroundings is what a source may offer besides: the objects that stand around
+// Applications.
+type surroundings interface {
+	Around(ctx context.Context, now time.Time, fresh bool) (arming.Place, error)
+}
+
+// Around asks the source; one that has none knows nothing of them.
+func (c cluster) Around(ctx context.Context, now time.Time, fresh bool) (arming.Place, error) {
+	p, err := arming.Place{}, error(nil)
+	if s, offers := c.reader.(surroundings); offers {
+		p, err = s.Around(ctx, now, fresh)
+	}
+	p.From, p.At = c.from, now
+	return p, err
 }
 
 func (c cluster) snapshot(a *argocd.Application, at time.Time, direct bool) watchd.Snapshot {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 	"github.com/nav-watchdog/nav-watchdog/internal/argosim"
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -61,6 +62,13 @@ type simReader struct {
 	// partial is why a list is not whole, as of one namespace that may not be
 	// read; a single Application still can be.
 	partial error
+	around  arming.Place // what stands around the Applications
+}
+
+func (r *simReader) Around(context.Context, time.Time, bool) (arming.Place, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.around, nil
 }
 
 // delivered is the simulator's OnChange.

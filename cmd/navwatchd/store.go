@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/config"
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
@@ -169,7 +170,11 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 	}
 	status := s.refs[gitstore.StatusRef]
 	if w.Status != nil {
-		tip, err := s.repo.WriteBlobCommit(ctx, map[string][]byte{statusFile: w.Status(verdicts)}, "nav: status", s.identity(w.At))
+		files := map[string][]byte{statusFile: w.Status(verdicts)}
+		if w.Inventory != nil {
+			files[arming.InventoryFile] = w.Inventory
+		}
+		tip, err := s.repo.WriteBlobCommit(ctx, files, "nav: status", s.identity(w.At))
 		if err != nil {
 			return err
 		}

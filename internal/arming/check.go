@@ -72,9 +72,9 @@ type Request struct {
 	// Broken are the files that the policy's manifests name and that cannot be
 	// read; Unread says what else was passed over, and why.
 	Broken, Unread []string
-	Content *Content      // its plain manifests; nil: not looked at
-	Others  []AppPaths    // of other known Applications; App itself is skipped
-	Named   []verdict.App // that the commit's trailers name
+	Content        *Content      // its plain manifests; nil: not looked at
+	Others         []AppPaths    // of other known Applications; App itself is skipped
+	Named          []verdict.App // that the commit's trailers name
 
 	Watcher *Watcher    // what the watcher says of itself; nil: nobody heard of it
 	Signs   verdict.Tri // the watcher signs its reverts

@@ -207,3 +207,16 @@ func braces(pattern string) []string {
 	}
 	return out
 }
+
+// SyncUntil is Sync for a whole time: No as well where a window closes within
+// it, so that what is pushed now would not be deployed any more.
+func (f Facts) SyncUntil(now, until time.Time) (may verdict.Tri, why string) {
+	may, why = f.Sync(now)
+	if may == verdict.No || f.Rules == nil {
+		return may, why
+	}
+	if at, ok := turn(f.windows(), now, until, verdict.No); ok {
+		return verdict.No, "it closes at " + at.UTC().Format(time.RFC3339)
+	}
+	return may, why
+}

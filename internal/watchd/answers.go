@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -14,6 +15,7 @@ import (
 type asker struct {
 	git      History
 	names    []string          // addresses of this repository
+	refresh  time.Duration     // how long Argo CD takes at most to look again
 	ours     map[string]bool   // addresses that proved to be this repository
 	peeled   map[string]string // revision -> commit; absent: no commit when last asked
 	contains map[[2]string]bool

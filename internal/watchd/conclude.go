@@ -21,6 +21,9 @@ type revertPlan struct {
 // conclude asks the gates for every watch that failed. At most one revert a
 // pass: it moves the tip, and the next must be judged on the new one.
 func (p *pass) conclude(ctx context.Context) error {
+	if len(p.failing) > 0 {
+		p.surround(ctx, true)
+	}
 	for _, k := range p.failing {
 		s := p.next[k]
 		f, err := p.gates(ctx, k, s)
@@ -60,7 +63,7 @@ func (p *pass) gates(ctx context.Context, k key, s verdict.State) (verdict.GateF
 	}
 	policies, now := p.policies(ctx, s)
 	sc := scene{
-		view: p.view, now: p.now, snapshot: snap, answers: p.asker.answers(p.view, q),
+		view: p.view, now: p.now, snapshot: snap, facts: p.facts(snap), signs: p.cfg.Signs, answers: p.asker.answers(p.view, q),
 		apps: p.apps, listErr: p.listErr, healthy: map[verdict.App]verdict.Tri{},
 		states: p.all(), people: p.people, freezes: p.status.Freezes,
 		policies: policies, policyNow: now, guard: p.cfg.Guard,

@@ -1,6 +1,8 @@
 package watchd
 
 import (
+	"context"
+
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -8,7 +10,7 @@ import (
 
 // eligible asks every arming rule again, live, by the policy that stood when
 // the commit landed and by the one that stands now (gate eligible).
-func (a *asker) eligible(s verdict.State, sc scene) []verdict.Rule {
+func (a *asker) eligible(ctx context.Context, s verdict.State, sc scene) []verdict.Rule {
 	var rules []verdict.Rule
 	if sc.guard != "" {
 		rules = append(rules, verdict.Rule{Name: "notes-guard", Holds: true, Why: sc.guard})
@@ -17,8 +19,14 @@ func (a *asker) eligible(s verdict.State, sc scene) []verdict.Rule {
 		Commit: s.Watch.Commit, By: s.Watch.By, Vouched: arming.NotVouched,
 		App: s.Watch.App, Mode: trailer.Arm,
 		Branch: s.Branch, DefaultBranch: sc.view.Default,
-		Paths: sc.answers.Paths, Places: []arming.Facts{sc.snapshot.Facts}, Others: sc.appPaths(),
-		Policies: sc.policies, IsOurRepo: a.isOurs,
+		Paths: sc.answers.Paths, Places: []arming.Facts{sc.facts}, Others: sc.appPaths(),
+		Policies: sc.policies, IsOurRepo: a.isOurs, Now: sc.now, Deadline: s.Watch.Deadline, Reach: s.Watch.Reach, Refresh: a.refresh,
+		Signs: verdict.TriOf(sc.signs),
+	}
+	if tip := sc.view.Branches[s.Branch]; tip != "" && arming.Conditional(sc.policies, sc.snapshot.Look.App) {
+		// Again, and against the tip: what came since may have moved an object.
+		content := a.git.Content(ctx, s.Watch.Commit, tip, sc.facts.SourcesOf(a.isOurs))
+		r.Content = &content
 	}
 	switch {
 	case sc.recorded:

@@ -19,7 +19,9 @@ const policyFile = ".nav-watchdog.yaml"
 type scene struct {
 	view      View
 	now       time.Time
-	snapshot  Snapshot // of the watched Application, read directly
+	snapshot  Snapshot     // of the watched Application, read directly
+	facts     arming.Facts // of it, with what stands around it
+	signs     bool         // reverts are signed
 	answers   verdict.Answers
 	apps      []Snapshot      // every Application that the source shows
 	listErr   error           // the source may not have shown all
@@ -43,11 +45,15 @@ func (a *asker) gather(ctx context.Context, s verdict.State, sc scene) verdict.G
 		Siblings:        siblingsOf(s, sc),
 		Storm:           stormOf(s, sc),
 		HoldProgressing: sc.policyNow.Arm.Progressing == "hold",
-		Deploy:          verdict.Deploy{Branch: s.Branch, NotAssessed: []string{"project"}},
+		Deploy:          verdict.Deploy{Branch: s.Branch},
+	}
+	f.Deploy.Window, f.Deploy.WindowWhy = sc.facts.SyncUntil(sc.now, sc.now.Add(a.refresh))
+	if sc.facts.Rules == nil {
+		f.Deploy.NotAssessed = []string{"project"}
 	}
 	f.Frozen = verdict.Frozen(sc.states, sc.freezes, sc.people, sc.policyNow.IsOwner, sc.snapshot.Look.App)
 	f.Circuit = verdict.Circuit(sc.states, sc.people, limits(sc.policyNow), sc.snapshot.Look.App, sc.now)
-	f.Rules = a.eligible(s, sc)
+	f.Rules = a.eligible(ctx, s, sc)
 	if reason, ok := arming.Waived(sc.policies, arming.GateRelated, sc.snapshot.Look.App); ok {
 		f.AcceptRelated = reason
 	}

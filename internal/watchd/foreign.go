@@ -68,7 +68,7 @@ func (p *pass) statusAlone(ctx context.Context) error {
 	if p.foreign == "" || !p.started || !due {
 		return nil
 	}
-	err := p.cfg.Store.Write(ctx, Write{At: p.now, Status: func(verdicts string) []byte { return p.statusBytes(p.now, verdicts) }})
+	err := p.cfg.Store.Write(ctx, Write{At: p.now, Inventory: p.inventoryBytes(ctx, p.now), Status: func(verdicts string) []byte { return p.statusBytes(p.now, verdicts) }})
 	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
@@ -98,17 +99,50 @@ func (p *pass) look(ctx context.Context) []Snapshot {
 		delete(p.sick, "applications")
 	}
 	p.apps = apps
+	p.surround(ctx, false)
 	for _, s := range append(append([]Snapshot(nil), between...), apps...) {
 		p.memory[s.Look.App] = p.memory[s.Look.App].Remember(s.Look, p.cfg.Refresh)
 	}
 	return between
 }
 
+// surround reads what stands around Applications. What cannot be read is not
+// known, which the rules say of themselves; the log says it once.
+func (p *pass) surround(ctx context.Context, fresh bool) {
+	s, offers := p.cfg.Cluster.(Surroundings)
+	if !offers {
+		return
+	}
+	around, err := s.Around(ctx, p.now, fresh)
+	p.around = around
+	why := ""
+	if err != nil {
+		why = p.clean(err)
+	}
+	if why != p.blind && why != "" {
+		p.cfg.Log.Warn("what stands around Applications cannot all be read; arming rules about it are not assessed", "error", why)
+	}
+	p.blind = why
+}
+
+// facts of an Application, with what stands around it.
+func (d *Daemon) facts(s Snapshot) arming.Facts { return d.around.Around(s.Facts) }
+
+// window tells whether a sync window lets Argo CD sync an Application now.
+func (p *pass) window(app verdict.App) (verdict.Tri, string) {
+	for _, s := range p.apps {
+		if s.Look.App == app {
+			return p.facts(s).Sync(p.now)
+		}
+	}
+	return verdict.Unknown, ""
+}
+
 // judge steps every open watch.
 func (p *pass) judge(ctx context.Context, between []Snapshot) error {
 	open := p.openKeys()
 	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
-	p.asker.names = slices.Concat(p.cfg.Names, policy.Repositories)
+	p.asker.names, p.asker.refresh = slices.Concat(p.cfg.Names, policy.Repositories), p.cfg.Refresh
 	qs := make([]question, 0, len(open))
 	// All looks are resolved: which address is this repository is learnt from
 	// every Application.
@@ -239,7 +273,9 @@ func (p *pass) step(ctx context.Context, k key, q question, between []Snapshot) 
 
 // observation puts a look together with what Git says.
 func (p *pass) observation(l verdict.Look, q question) *verdict.Observation {
-	return &verdict.Observation{Look: l, Git: p.asker.answers(p.view, q), Refresh: p.cfg.Refresh}
+	o := &verdict.Observation{Look: l, Git: p.asker.answers(p.view, q), Refresh: p.cfg.Refresh}
+	o.Window, o.WindowWhy = p.window(l.App)
+	return o
 }
 
 // answer gives a step what it asked for. A direct look that fails leaves the

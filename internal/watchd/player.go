@@ -191,7 +191,7 @@ func (p *player) conclude(ctx context.Context, i int, s verdict.State, o verdict
 		policy = *p.cfg.Policy
 	}
 	sc := scene{
-		view: p.view(), now: now, snapshot: snap, answers: o.Git,
+		view: p.view(), now: now, snapshot: snap, facts: snap.Facts, answers: o.Git,
 		policies: []arming.NamedPolicy{{When: "now", Policy: policy}}, policyNow: policy,
 		healthy: map[verdict.App]verdict.Tri{}, recorded: true,
 	}

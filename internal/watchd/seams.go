@@ -54,6 +54,9 @@ type History interface {
 	// Manifests tells for plain manifests whether the commit changed them. An
 	// object that is not in the map is not known.
 	Manifests(ctx context.Context, commit string, sources []verdict.Source) (map[verdict.ObjectID]verdict.Tri, error)
+	// Content is what the plain manifests of sources hold at a branch's tip, and
+	// what of them a revert of the commit, put on that tip, takes away.
+	Content(ctx context.Context, commit, tip string, sources []verdict.Source) arming.Content
 }
 
 // Snapshot is one Application as a source of Applications shows it.
@@ -72,6 +75,15 @@ type Cluster interface {
 	// Get reads one Application from the API server itself. An Application that
 	// is not there is a Look with Absent set, no error.
 	Get(ctx context.Context, app verdict.App, now time.Time) (Snapshot, error)
+}
+
+// Surroundings is what a Cluster may offer besides: the objects that stand around
+// Applications (ApplicationSets, AppProjects, ImageUpdaters, global projects).
+// What of them cannot be read is not known, and the error says why; what could
+// be read comes back all the same. Fresh asks for what is read now, and not from
+// a cache of the last minute.
+type Surroundings interface {
+	Around(ctx context.Context, now time.Time, fresh bool) (arming.Place, error)
 }
 
 // View is the repository as of one fetch.
@@ -123,7 +135,10 @@ type Write struct {
 	// Status makes the status, told at which tip `verdicts` stands after this
 	// write; nil: unchanged.
 	Status func(verdicts string) []byte
-	At     time.Time
+	// Inventory is written beside the status: the same bytes are the same object,
+	// so that only changes cost anything.
+	Inventory []byte
+	At        time.Time
 }
 
 // What a Write can end in, besides nil. Found out by looking at the remote

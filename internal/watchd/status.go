@@ -1,11 +1,13 @@
 package watchd
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sort"
 	"time"
 
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
@@ -130,6 +132,26 @@ func (s status) restore(k key, st verdict.State) verdict.State {
 		}
 	}
 	return st
+}
+
+// inventoryBytes is what hooks and lints know of the Applications of this
+// repository (docs/notes.md): all facts that the arming rules ask.
+func (d *Daemon) inventoryBytes(ctx context.Context, now time.Time) []byte {
+	place := d.around
+	place.Apps = nil
+	place.Watcher = &arming.Watcher{Every: d.cfg.StatusInterval, Signs: verdict.TriOf(d.cfg.Signs), Circuits: map[string]string{}}
+	policy := d.policyOf(ctx, d.view.Branches[d.view.Default])
+	states := d.past.states()
+	for _, s := range d.states {
+		states = append(states, s)
+	}
+	for _, a := range d.apps {
+		place.Apps = append(place.Apps, a.Facts)
+		if why := verdict.Circuit(states, d.people, limits(policy), a.Look.App, now); why != "" {
+			place.Watcher.Circuits[a.Look.App.String()] = why
+		}
+	}
+	return arming.FormatInventory(place, d.asker.isOurs)
 }
 
 // inventory lists the Applications that use this repository.

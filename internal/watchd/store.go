@@ -57,6 +57,7 @@ func (p *pass) store(ctx context.Context) error {
 	old, said := p.states, p.said
 	p.states = merged // the status tells of the new state
 	if due {
+		w.Inventory = p.inventoryBytes(ctx, p.now)
 		w.Status = func(verdicts string) []byte {
 			said = verdicts
 			return p.statusBytes(p.now, verdicts)

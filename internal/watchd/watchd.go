@@ -41,6 +41,7 @@ type Config struct {
 	StatusInterval time.Duration
 	DryRun         bool
 	Guard          string // why notes are not guarded against others; empty: they are
+	Signs          bool   // its reverts are signed
 	Watcher        string // version and digests, for notes and the status
 	ParsePolicy    func(data []byte, file string) (arming.Policy, error)
 
@@ -79,6 +80,8 @@ type Daemon struct {
 	policy  map[string]arming.Policy
 	refused map[key]int // refused pushes of a revert
 	apps    []Snapshot
+	around  arming.Place // what stands around them
+	blind   string       // why some of that cannot be read
 	listErr error
 	sick    map[string]string // what cannot be seen, for the status
 	greeted bool              // the first pass that arrived was told of

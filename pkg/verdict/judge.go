@@ -14,6 +14,10 @@ type Observation struct {
 	// again: its reconciliation timeout and jitter. Zero: it does not poll, and
 	// nothing grows stale (R5).
 	Refresh time.Duration
+	// Window tells whether a sync window lets Argo CD sync the Application by
+	// itself at this moment (R14); Unknown: nobody looked. WindowWhy is for people.
+	Window    Tri
+	WindowWhy string
 }
 
 // Judgement is what one observation says of one commit. It knows nothing of
@@ -99,7 +103,7 @@ func Judge(w Watch, o Observation) Judgement {
 	j.reach(o, rel)
 	j.health(w, o, rel)
 	if !j.Reached {
-		j.Reason = notReached(l, o.Git, rel, j.Seen)
+		j.Reason = notReached(o, rel, j.Seen)
 		j.Counts = j.Reason.Code != "unknown-revision" // R3: the repository may be behind
 	}
 	return j
@@ -328,7 +332,8 @@ func failure(l Look) Reason {
 }
 
 // notReached says why a commit is not reached yet (R14, R15, R16).
-func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
+func notReached(o Observation, rel relevance, seen Tri) Reason {
+	l, a := o.Look, o.Git
 	op := l.Operation
 	if why := failure(l); !why.IsZero() {
 		return why
@@ -348,6 +353,8 @@ func notReached(l Look, a Answers, rel relevance, seen Tri) Reason {
 		return Reason{"operation-older", fmt.Sprintf("an operation for %s is in progress", short(rev))}
 	case running:
 		return Reason{"operation-requested", "an operation was requested"}
+	case o.Window == No && (l.AutoSync || l.OwnedBySet):
+		return Reason{"sync-window", clip(o.WindowWhy)}
 	case seen == No:
 		return Reason{"not-compared", "Argo CD has not looked at the commit yet"}
 	case !l.AutoSync && l.OwnedBySet:

@@ -13,18 +13,24 @@ import (
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd/manifest"
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 )
 
 // readFile reads the Applications of one file and counts the other objects.
 // JSON is read as the YAML that it is. Objects before the first broken
 // document are returned with the error.
 func readFile(name string) (found []placed, ignored int, err error) {
+	f, err := readAll(name)
+	return f.found, f.ignored, err
+}
+
+func readAll(name string) (file, error) {
+	f := file{name: name}
 	raw, err := readBounded(name)
 	if err != nil {
-		return nil, 0, err
+		return f, err
 	}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
-	f := file{name: name}
 	documents := 0
 	for {
 		var doc yaml.Node
@@ -45,7 +51,7 @@ func readFile(name string) (found []placed, ignored int, err error) {
 	if documents == 0 && len(f.errs) == 0 {
 		f.errs = append(f.errs, fmt.Errorf("%s:1: no object in this file\nhint: is it being written? Write to another name and rename", name))
 	}
-	return f.found, f.ignored, errors.Join(f.errs...)
+	return f, errors.Join(f.errs...)
 }
 
 func readBounded(name string) ([]byte, error) {
@@ -77,6 +83,8 @@ type file struct {
 	found   []placed
 	ignored int
 	errs    []error
+	around  arming.Place
+	blind   []error // of what stands around
 }
 
 func (f *file) fail(n *yaml.Node, err error) {
@@ -96,11 +104,33 @@ func (f *file) object(n *yaml.Node, top bool) {
 		f.fail(n, errors.New("the object has no kind"))
 	case top && argocd.IsList(kind.Value):
 		f.list(n)
+	case kind.Value != "Application" && argocd.IsOurs(textOf(n, "apiVersion"), kind.Value):
+		f.standing(n)
 	case kind.Value != "Application":
 		f.ignored++
 	default:
 		f.application(n)
 	}
+}
+
+// standing reads an object that stands around Applications. It is counted among
+// the others as well: one that cannot be read makes no Application unknown.
+func (f *file) standing(n *yaml.Node) {
+	f.ignored++
+	fields, err := manifest.Object(n)
+	if err == nil {
+		err = argocd.Add(&f.around, fields, true)
+	}
+	if err != nil {
+		f.blind = append(f.blind, fmt.Errorf("%s:%d: %w", f.name, n.Line, err))
+	}
+}
+
+func textOf(n *yaml.Node, key string) string {
+	if v := member(n, key); v != nil {
+		return v.Value
+	}
+	return ""
 }
 
 func (f *file) list(n *yaml.Node) {

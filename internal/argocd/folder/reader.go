@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
+	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
@@ -83,6 +84,25 @@ func (r *Reader) Get(ctx context.Context, app verdict.App, now time.Time) (*argo
 	default:
 		return nil, fmt.Errorf("reading Application %s from %q: %w", app, r.dir, argocd.ErrNotFound)
 	}
+}
+
+// Around is what the folder holds besides Applications: ApplicationSets,
+// AppProjects, ImageUpdaters. Of none of them it is known that there are no more.
+func (r *Reader) Around(ctx context.Context, _ time.Time, _ bool) (arming.Place, error) {
+	var p arming.Place
+	names, err := r.files()
+	errs := []error{err}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return p, fmt.Errorf("reading folder %q: %w", r.dir, err)
+		}
+		f, _ := readAll(filepath.Join(r.dir, name)) // List reports what is wrong with Applications
+		p.Sets = append(p.Sets, f.around.Sets...)
+		p.Projects = append(p.Projects, f.around.Projects...)
+		p.Updaters = append(p.Updaters, f.around.Updaters...)
+		errs = append(errs, f.blind...)
+	}
+	return p, errors.Join(errs...)
 }
 
 // Read reads the whole folder. What could be read is returned also with an

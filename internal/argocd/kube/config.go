@@ -56,6 +56,7 @@ func New(config Config) (*Reader, error) {
 	}
 	r := &Reader{
 		client:  client.Resource(applications),
+		dynamic: client,
 		reviews: client.Resource(accessReviews),
 		clock:   times,
 		maxAge:  config.MaxAge,

@@ -40,6 +40,8 @@ var applications = schema.GroupVersionResource{Group: "argoproj.io", Version: "v
 // Reader reads the Applications of one cluster.
 type Reader struct {
 	client  dynamic.NamespaceableResourceInterface
+	dynamic dynamic.Interface
+	around  around
 	reviews dynamic.ResourceInterface
 	clock   *clock
 	views   []*view
