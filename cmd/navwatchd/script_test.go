@@ -46,6 +46,7 @@ import (
 //	says WHO ARGS...                   navwatchd ARGS, by WHO, who is also the one that pushes
 //	refused TEXT WHO ARGS...           the same, and the error says TEXT
 //	keys NAME...                       SSH keys in files NAME and NAME.pub
+//	around [FILE]                      the AppProjects, ApplicationSets and ImageUpdaters of the cluster
 //	save NAME                          the last stdout becomes a variable
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -59,7 +60,7 @@ func TestScript(t *testing.T) {
 			"decided": words(decidedCommand), "gate": words(gateCommand), "held": words(heldCommand), "note": noteCommand,
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
 			"people": words(peopleCommand), "hooked": words(hookedCommand), "keys": words(keysCommand), "says": words(saysCommand), "refused": words(refusedCommand),
-			"save": words(saveCommand), "person": personCommand, "noticed": words(noticedCommand),
+			"around": words(aroundCommand), "save": words(saveCommand), "person": personCommand, "noticed": words(noticedCommand),
 		},
 	})
 }
