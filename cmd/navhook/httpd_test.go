@@ -23,7 +23,7 @@ func httpd(ts *testscript.TestScript, neg bool, args []string) {
 	core, err := exec.Command("git", "--exec-path").Output()
 	ts.Check(err)
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "NAV_TEST_NOW"} {
+	for _, name := range []string{"PATH", "HOME", "NAV_TEST_NOW", "GORACE"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	for _, kv := range navtest.Env(ts.Getenv("HOME")) {

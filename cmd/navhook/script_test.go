@@ -57,6 +57,8 @@ func TestScript(t *testing.T) {
 			}
 			e.Setenv("PATH", bin+string(filepath.ListSeparator)+path)
 			e.Setenv("PUSHER", "alice")
+			// Built with -race, every program would sleep for a second at its end.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			e.Setenv("NAV_TEST_NOW", navtest.Start().Format(time.RFC3339))
 			id := "#!/bin/sh\nif [ \"$PUSHER\" = nobody-known ]; then exit 1; fi\necho \"$PUSHER\"\n"
 			return os.WriteFile(filepath.Join(bin, "id"), []byte(id), 0o755)
@@ -109,7 +111,7 @@ func parallel(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	env := []string{}
-	for _, name := range []string{"PATH", "HOME", "PUSHER", "NAV_TEST_NOW", "LC_ALL"} {
+	for _, name := range []string{"PATH", "HOME", "PUSHER", "NAV_TEST_NOW", "LC_ALL", "GORACE"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	for _, kv := range navtest.Env(ts.Getenv("HOME")) {
