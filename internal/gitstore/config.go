@@ -27,10 +27,11 @@ func (r *Repo) Config(ctx context.Context, keys ...string) (map[string][]string,
 // UserConfig is Config with the user's and the system's configuration, and what
 // a calling git was given with -c, as git itself reads it for this user.
 func (r *Repo) UserConfig(ctx context.Context, keys ...string) (map[string][]string, error) {
-	found, err := r.config(ctx, command{own: true, args: []string{"config", "--null", "--list"}}, keys)
+	listed, err := r.userList(ctx)
 	if err != nil {
 		return nil, err
 	}
+	found := pick(listed, keys)
 	// What every command of ours is given with -c comes last, and is no
 	// setting of the user's.
 	for _, arg := range baseArgs() {
@@ -49,18 +50,39 @@ func (r *Repo) config(ctx context.Context, c command, keys []string) (map[string
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
+	return pick(out, keys), nil
+}
+
+// userList is all that UserConfig can say. A Repo of OpenHook, which is for one
+// run, reads it once.
+func (r *Repo) userList(ctx context.Context) ([]byte, error) {
+	if r.listed != nil {
+		return r.listed, nil
+	}
+	out, err := r.output(ctx, command{own: true, args: []string{"config", "--null", "--list"}})
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if r.keep {
+		r.listed = out
+	}
+	return out, nil
+}
+
+// pick finds the values of keys in what git config --list printed.
+func pick(listed []byte, keys []string) map[string][]string {
 	asked := make(map[string]string, len(keys))
 	for _, k := range keys {
 		asked[canonicalKey(k)] = k
 	}
 	found := map[string][]string{}
-	for entry := range strings.SplitSeq(string(out), "\x00") {
+	for entry := range strings.SplitSeq(string(listed), "\x00") {
 		key, value, _ := strings.Cut(entry, "\n") // no line break: set without a value, which means true
 		if k, ok := asked[key]; ok {
 			found[k] = append(found[k], value)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // canonicalKey is a key as `git config --list` prints it.

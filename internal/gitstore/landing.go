@@ -29,17 +29,14 @@ func (r *Repo) Landing(ctx context.Context) (string, error) {
 // RemoteURLs lists the addresses of a clone's remotes, as the user's own
 // configuration has them.
 func (r *Repo) RemoteURLs(ctx context.Context) ([]string, error) {
-	out, err := r.output(ctx, command{own: true, args: []string{"config", "--null", "--get-regexp", `^remote\..*\.(url|pushurl)$`}})
-	var failed *Error
-	if errors.As(err, &failed) && failed.Code == 1 {
-		return nil, nil
-	}
+	listed, err := r.userList(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the remotes: %w", err)
 	}
 	var urls []string
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		if _, url, ok := strings.Cut(entry, "\n"); ok && url != "" {
+	for entry := range strings.SplitSeq(string(listed), "\x00") {
+		key, url, _ := strings.Cut(entry, "\n")
+		if strings.HasPrefix(key, "remote.") && (strings.HasSuffix(key, ".url") || strings.HasSuffix(key, ".pushurl")) && url != "" {
 			urls = append(urls, url)
 		}
 	}

@@ -84,8 +84,8 @@ func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
 	if err != nil {
 		return RemoteRefs{}, err
 	}
-	if _, ok := refs[head]; !ok {
-		head = ""
+	if err := m.cutOff(ctx, refs, head); err != nil {
+		return RemoteRefs{}, err
 	}
 	if head != "" {
 		if _, err := m.repo.output(ctx, command{args: []string{"symbolic-ref", "HEAD", head}}); err != nil {
@@ -93,6 +93,36 @@ func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
 		}
 	}
 	return RemoteRefs{Refs: refs, HEAD: head}, nil
+}
+
+// cutOff refuses a remote whose refs git passed over without a word, because they
+// are shallow (fetch-pack.c, update_shallow): they would look deleted.
+func (m *Remote) cutOff(ctx context.Context, refs map[string]string, head string) error {
+	missing := ""
+	if _, ok := refs[head]; !ok {
+		missing = head
+	}
+	branches := 0
+	for name := range refs {
+		if strings.HasPrefix(name, "refs/heads/") {
+			branches++
+		}
+	}
+	if missing == "" && branches == 0 {
+		there, _, err := m.list(ctx)
+		if err != nil {
+			return err
+		}
+		for name := range there {
+			if strings.HasPrefix(name, "refs/heads/") {
+				missing = name
+			}
+		}
+	}
+	if missing == "" {
+		return nil
+	}
+	return fmt.Errorf("%s is there and did not come: the repository is shallow, or it was deleted just now\nhint: name a repository with its whole history", missing)
 }
 
 func (m *Remote) fetchAll(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -43,6 +44,8 @@ type Repo struct {
 
 	keep bool   // one cat-file is kept for the next question (OpenHook)
 	kept *batch // it, while nobody asks; its answers were read to the end
+
+	listed []byte // the user's configuration, once it was asked for (OpenHook)
 }
 
 // Close ends the process that OpenHook lets a Repo keep. The Repo is good for
@@ -65,7 +68,12 @@ func Open(ctx context.Context, dir string, o Options) (*Repo, error) {
 		"-c", "safe.bareRepository=all", "rev-parse", "--absolute-git-dir", "--show-object-format", "--is-shallow-repository",
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("opening %q: not a usable git repository: %w", dir, err)
+		var failed *Error
+		hint := ""
+		if errors.As(err, &failed) && strings.Contains(failed.Stderr, "unknown repository extension") {
+			hint = "\nhint: this git is too old for the repository; reftable needs git 2.45 or newer"
+		}
+		return nil, fmt.Errorf("opening %q: not a usable git repository: %w%s", dir, err, hint)
 	}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(fields) != 3 || (fields[1] != "sha1" && fields[1] != "sha256") {
