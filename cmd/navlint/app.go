@@ -53,7 +53,7 @@ func (e env) commands() []*cli.Command {
 		},
 		{
 			Name: "commits", Usage: "lint the commits of a range, or of a list", ArgsUsage: "RANGE", Description: helpCommits, Action: e.commits,
-			Flags: append([]cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}}, factFlags()...),
+			Flags: append([]cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}}, append(squashFlags(), factFlags()...)...),
 		},
 		{
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
@@ -97,6 +97,7 @@ func (e env) message(c *cli.Context) error {
 	var clone lint.Clone // stays nil outside of a repository
 	conf := e.config(c)
 	if repo, err := e.open(c.Context); err == nil {
+		defer repo.Close()
 		clone = repo
 		if conf.Known, err = e.known(c, repo); err != nil {
 			return err
@@ -108,6 +109,9 @@ func (e env) message(c *cli.Context) error {
 }
 
 func (e env) commits(c *cli.Context) error {
+	if c.String("squash-message") != "" {
+		return e.squash(c)
+	}
 	if c.Bool("stdin") {
 		if err := check(c, 0, lint.Formats()); err != nil {
 			return err
@@ -120,6 +124,7 @@ func (e env) commits(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		defer repo.Close()
 		return conf.List(c.Context, repo, revs)
 	}
 	if err := check(c, 1, lint.Formats()); err != nil {
@@ -133,6 +138,7 @@ func (e env) commits(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer repo.Close()
 	return conf.Range(c.Context, repo, revs)
 }
 
@@ -155,6 +161,7 @@ func (e env) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer repo.Close()
 	return e.config(c).Show(c.Context, repo, e.out, c.Args().First(), c.String("format"))
 }
 
@@ -169,9 +176,11 @@ func (e env) config(c *cli.Context) lint.Config {
 }
 
 // open opens the repository around the working directory. navlint also runs in
-// a commit-msg hook, where the environment says which one that is.
+// a commit-msg hook, where the environment says which one that is. It keeps a
+// process for all questions about objects, which Close ends: of a range, each
+// commit may raise some.
 func (e env) open(ctx context.Context) (store, error) {
-	repo, err := gitstore.Open(ctx, ".", gitstore.Options{Env: e.environ, Hook: true})
+	repo, err := gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ, Hook: true})
 	return store{repo}, err
 }
 

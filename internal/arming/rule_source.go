@@ -91,6 +91,10 @@ func checkTargetRevision(r Request, f Facts, ours []verdict.Source) []Finding {
 	}
 	var fs []Finding
 	for _, s := range touched {
+		if r.DefaultBranch == "" && r.Vouched == VouchNotAssessed && (s.TargetRevision == "" || s.TargetRevision == "HEAD") {
+			fs = append(fs, found(RuleTargetRevision, NotAssessed, "a source of %s follows the default branch, which is not known here", f.App))
+			continue
+		}
 		if what := notFollowing(s.TargetRevision, short(r.Branch), short(r.DefaultBranch)); what != "" {
 			finding := found(RuleTargetRevision, Refuse, "the source %q of %s follows %s", clip(s.Path), f.App, what)
 			if s.Path == "" {

@@ -7,23 +7,20 @@ import (
 	"strings"
 )
 
-// Landing names the branch that origin/HEAD names in a clone, else the one that
-// HEAD names, both without refs/; empty: neither names one, as in many a CI.
+// Landing names the branch that origin/HEAD names in a clone, without refs/;
+// empty: it names none, as in many a CI. HEAD would be the topic branch.
 func (r *Repo) Landing(ctx context.Context) (string, error) {
-	for _, at := range []struct{ ref, prefix string }{{"refs/remotes/origin/HEAD", "refs/remotes/origin/"}, {"HEAD", "refs/heads/"}} {
-		out, err := r.output(ctx, command{args: []string{"symbolic-ref", "-q", at.ref}})
-		var failed *Error
-		if errors.As(err, &failed) && failed.Code == 1 { // no symbolic ref, or none at all
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("asking what %s names: %w", at.ref, err)
-		}
-		if name, ok := strings.CutPrefix(strings.TrimSpace(string(out)), at.prefix); ok && name != "" {
-			return name, nil
-		}
+	const prefix = "refs/remotes/origin/"
+	out, err := r.output(ctx, command{args: []string{"symbolic-ref", "-q", prefix + "HEAD"}})
+	var failed *Error
+	if errors.As(err, &failed) && failed.Code == 1 { // no symbolic ref, or none at all
+		return "", nil
 	}
-	return "", nil
+	if err != nil {
+		return "", fmt.Errorf("asking what origin/HEAD names: %w", err)
+	}
+	name, _ := strings.CutPrefix(strings.TrimSpace(string(out)), prefix)
+	return name, nil
 }
 
 // RemoteURLs lists the addresses of a clone's remotes, as the user's own

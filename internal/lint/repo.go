@@ -19,8 +19,8 @@ type Clone interface {
 	// FileAt reads a file of a commit, given by id. nil data: it is not there,
 	// or odd says why what is there cannot be read as a file.
 	FileAt(ctx context.Context, commit, path string) (data []byte, odd string, err error)
-	// Landing names the branch that origin/HEAD names, else the one that HEAD
-	// names, without refs/; empty: neither names one.
+	// Landing names the branch that origin/HEAD names, without refs/; empty: it
+	// names none.
 	Landing(ctx context.Context) (string, error)
 	// UserConfig reads configuration as the user's own git does, all scopes.
 	UserConfig(ctx context.Context, keys ...string) (map[string][]string, error)
