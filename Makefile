@@ -7,7 +7,7 @@ BENCHTIME     ?= 1s
 PUSHES        ?= 15
 
 .DEFAULT_GOAL := build
-.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push cover drill e2e e2e-smoke e2e-check check clean
+.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push bench-lint cover drill e2e e2e-smoke e2e-check check clean
 
 build: ## the three programs, in bin/
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -40,13 +40,16 @@ fuzz-explore: ## every fuzz target for FUZZTIME
 			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
 		done; done
 
-bench: bench-go bench-push ## what it costs; nothing is asserted
+bench: bench-go bench-push bench-lint ## what it costs; nothing is asserted
 
 bench-go:
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem ./...
 
 bench-push: ## cpu of a push with our hooks against one with a bare git log
 	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES)
+
+bench-lint: ## cpu of navlint against commitlint, which npm installs outside of the tree (or SKIPPED)
+	$(GO) run ./internal/navtest/lintbench
 
 cover: ## coverage by function, in cover.out
 	$(GO) test -coverpkg ./... -coverprofile cover.out ./...

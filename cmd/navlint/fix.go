@@ -43,6 +43,9 @@ func (e env) fix(c *cli.Context) error {
 		how.Write = func(data []byte) error { return os.WriteFile(name, data, 0o666) } // one that is there keeps its mode
 	}
 	repo, err := e.open(c.Context)
+	if err == nil {
+		defer repo.Close()
+	}
 	if files == 0 {
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/lint"
 )
 
@@ -41,9 +42,10 @@ func (e env) wait(c *cli.Context) error {
 	case c.IsSet("remote") && how.Remote == "":
 		return exit.Usagef("--remote: no remote is named")
 	}
-	repo, err := e.open(c.Context)
+	// Unlike the other commands, it keeps no process: one has only so much time.
+	repo, err := gitstore.Open(c.Context, ".", gitstore.Options{Env: e.environ, Hook: true})
 	if err != nil {
 		return err
 	}
-	return e.config(c).Wait(c.Context, repo, e.out, c.Args().First(), how)
+	return e.config(c).Wait(c.Context, store{repo}, e.out, c.Args().First(), how)
 }

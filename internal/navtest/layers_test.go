@@ -57,6 +57,7 @@ func rooms() map[string]room {
 		"internal/argosim": {adapter, []string{yaml}}, "internal/forge": {adapter, []string{retry}}, "internal/notify": {adapter, []string{retry}},
 		"internal/exit": {plain, []string{cli}}, "internal/navtest": {plain, nil}, "hooks": {plain, nil},
 		"internal/navtest/pushbench": {wiring, nil}, // make bench: a command that nobody installs
+		"internal/navtest/lintbench": {wiring, nil}, // the same
 	}
 }
 
