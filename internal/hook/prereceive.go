@@ -193,9 +193,6 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		if err != nil {
 			return nil, err
 		}
-		if !facts.Informed() {
-			facts = nil // the daemon's gate `eligible` asks, live, before a revert
-		}
 		found[a.ID] = lint.Arming(ctx, ws, r, facts, nil)
 	}
 	return found, nil

@@ -152,12 +152,6 @@ func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.
 	return cf, nil
 }
 
-// Informed tells whether any place knows any Application: where none does, as
-// before the watcher's first heartbeat, nothing can be asked about one.
-func (cf *CommitFacts) Informed() bool {
-	return slices.ContainsFunc(cf.places, func(p arming.Place) bool { return len(p.Apps) > 0 })
-}
-
 // worthTree: a commit that is only judged is warned of what cannot be watched,
 // and for that the inventory is enough where it knows the Application.
 func (cf *CommitFacts) worthTree(ws []trailer.Watch) bool {

@@ -86,6 +86,7 @@ func documents(data []byte, fn func(*yaml.Node) error) error {
 		return errors.New("it is not UTF-8")
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
+	anchored := bytes.IndexByte(data, '&') >= 0
 	for n := 0; ; n++ {
 		if n == maxDocuments {
 			return fmt.Errorf("it has more than %d documents", maxDocuments)
@@ -101,10 +102,32 @@ func documents(data []byte, fn func(*yaml.Node) error) error {
 		if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 			continue // nothing between two ---
 		}
+		if anchored {
+			if err := ownAnchors(&doc, map[*yaml.Node]bool{}); err != nil {
+				return err
+			}
+		}
 		if err := fn(doc.Content[0]); err != nil {
 			return err
 		}
 	}
+}
+
+// ownAnchors refuses an alias of an anchor in an earlier document: yaml.v3 knows
+// it still, and Argo CD does not.
+func ownAnchors(n *yaml.Node, known map[*yaml.Node]bool) error {
+	if n.Anchor != "" {
+		known[n] = true
+	}
+	if n.Kind == yaml.AliasNode && !known[n.Alias] {
+		return at(n, "unknown anchor %q: it is not of this document", n.Value)
+	}
+	for _, c := range n.Content {
+		if err := ownAnchors(c, known); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func text(n *yaml.Node, key string) string {
