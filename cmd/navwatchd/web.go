@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -51,7 +52,7 @@ func listen(ctx context.Context, address string, h http.Handler, failed func(err
 		MaxHeaderBytes: 16 << 10,
 	}}
 	go func() {
-		if err := w.srv.Serve(l); err != http.ErrServerClosed { //nolint:errorlint // Serve gives it as it is
+		if err := w.srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			failed(err)
 		}
 	}()

@@ -145,10 +145,10 @@ func (d *Daemon) Complain(what string, err error) {
 	if err != nil {
 		text = d.clean(err)
 	}
-	switch {
-	case text == d.sick[what]:
+	switch text {
+	case d.sick[what]:
 		return
-	case text == "":
+	case "":
 		d.cfg.Log.Info("in order again", "what", what)
 		delete(d.sick, what)
 	default:
