@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -283,7 +284,8 @@ func TestRunUpdatedIgnores(t *testing.T) {
 func TestNoSecrets(t *testing.T) {
 	const token, fromEnv, key, path = "tok3n-in-url", "tok3n-in-env", "s3cret-key", "s3cret-path"
 	p := newProcess(t)
-	git := gitOverHTTP(t, p, token)
+	var broken atomic.Bool
+	git := gitOverHTTP(t, p, token, &broken)
 	var mu sync.Mutex
 	var sent bytes.Buffer
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -307,9 +309,7 @@ func TestNoSecrets(t *testing.T) {
 	p.logged("first pass done", 1)
 	p.logged("dead man's switch", 1)
 	seen += p.pages() + p.status()
-	git.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "broken for "+r.Header.Get("X-Token"), http.StatusInternalServerError)
-	})
+	broken.Store(true)
 	p.logged("pass failed", 2)
 	seen += p.pages()
 	p.stop()
@@ -349,14 +349,18 @@ func (p *process) pages() string {
 }
 
 // gitOverHTTP serves the folder with git's own http-backend to who knows the
-// token.
-func gitOverHTTP(t *testing.T, p *process, token string) *httptest.Server {
+// token, and echoes what it was sent once it is broken.
+func gitOverHTTP(t *testing.T, p *process, token string, broken *atomic.Bool) *httptest.Server {
 	t.Helper()
 	execPath := strings.TrimSpace(p.srv.Git("--exec-path"))
 	p.srv.Git("config", "http.receivepack", "true")
 	backend := &cgi.Handler{Path: filepath.Join(execPath, "git-http-backend"), Dir: p.dir, Stderr: io.Discard,
 		Env: append(p.srv.Env(), "GIT_PROJECT_ROOT="+p.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=bot")}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() {
+			http.Error(w, "broken for "+r.Header.Get("X-Token"), http.StatusInternalServerError)
+			return
+		}
 		if _, password, _ := r.BasicAuth(); password != token {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			w.WriteHeader(http.StatusUnauthorized)
