@@ -40,6 +40,11 @@ func TestScript(t *testing.T) {
 					e.Vars = append(e.Vars, kv)
 				}
 			}
+			hooks, err := filepath.Abs("../../hooks")
+			if err != nil {
+				return err
+			}
+			e.Setenv("HOOKS", hooks)
 			// Nothing above the script's folder is its repository.
 			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
 			return os.MkdirAll(home, 0o777)
@@ -48,6 +53,8 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"raw":    raw,
 			"note":   note,
+			"ci":     ci,
+			"set":    set,
 		},
 	})
 }
@@ -101,4 +108,14 @@ func note(ts *testscript.TestScript, neg bool, args []string) {
 		s.Verdict, s.Reason, s.Gates = verdict.Verdict(args[1]), verdict.Reason{Code: "healthy"}, nil
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), verdict.FormatNote([]verdict.State{s}), 0o666))
+}
+
+// set NAME COMMAND... sets a variable of the environment to what a command
+// prints, without the line feed.
+func set(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: set NAME COMMAND...")
+	}
+	ts.Check(ts.Exec(args[1], args[2:]...))
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
