@@ -209,7 +209,7 @@ const firstList = 30 * time.Second
 
 // daemonConfig brings the parts together.
 func daemonConfig(e env, set config.Daemon, repo *gitstore.Repo, rem remote, apps watchd.Cluster, log *slog.Logger) watchd.Config {
-	s := &store{repo: repo, remote: rem, watcher: set.Watcher}
+	s := &store{repo: repo, remote: rem, watcher: set.Watcher, log: log}
 	if set.Notes == config.NotesSigned {
 		s.signed, s.sign = true, set.Watcher.SigningKey
 	}

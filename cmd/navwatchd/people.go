@@ -162,9 +162,9 @@ func whose(l verdict.PeopleLine) string {
 	return l.App
 }
 
-// appendPeople fetches, adds the line and pushes, again if somebody was faster.
-// A line that is there already, because a push arrived that was not heard of, is
-// not added again.
+// appendPeople fetches, adds the line and pushes, again if somebody was faster. A
+// push that was not heard of is an error: who says it again says it twice at
+// most, which means the same.
 func appendPeople(ctx context.Context, s *store, line verdict.PeopleLine) error {
 	var err error
 	for range maxTries {
@@ -172,13 +172,12 @@ func appendPeople(ctx context.Context, s *store, line verdict.PeopleLine) error 
 			return err
 		}
 		err = s.Write(ctx, watchd.Write{People: []verdict.PeopleLine{line}, Message: "nav: " + line.Kind + " " + whose(line), At: line.At})
-		if !errors.Is(err, watchd.ErrStale) && !errors.Is(err, watchd.ErrUnknown) {
+		if !errors.Is(err, watchd.ErrStale) {
 			return err
 		}
 	}
 	return err
 }
 
-// maxTries bounds how often a line is tried against people who are faster, and
-// a line that breaks.
+// maxTries bounds how often a line is tried against people who are faster.
 const maxTries = 10

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type store struct {
 	sign    string // the key that signs notes; "" = they are not signed
 	signed  bool   // only signed notes count
 	signers *signers
+	log     *slog.Logger // of what is no failure; nil: of nothing
+	pushes  int          // since the mirror was last packed
 
 	refs             map[string]string // as of the last fetch
 	verdicts, watchs *gitstore.NotesTree
@@ -44,6 +47,7 @@ type store struct {
 }
 
 func (s *store) Fetch(ctx context.Context) (watchd.View, error) {
+	s.maintain(ctx)
 	got, err := s.remote.Fetch(ctx)
 	if err != nil {
 		return watchd.View{}, err
@@ -131,6 +135,20 @@ func (s *store) Descends(ctx context.Context, tip, from string) (bool, error) {
 	return in[from][tip], err
 }
 
+// maintainAfter is after how many pushes git may pack the mirror: each leaves a
+// few small files in it.
+const maintainAfter = 100
+
+func (s *store) maintain(ctx context.Context) {
+	if s.pushes < maintainAfter {
+		return
+	}
+	s.pushes = 0
+	if err := s.repo.Maintain(ctx); err != nil && s.log != nil {
+		s.log.Warn("the mirror was not packed", "error", err)
+	}
+}
+
 func (s *store) identity(at time.Time) gitstore.Identity {
 	return gitstore.Identity{Name: s.watcher.Name, Email: s.watcher.Email, When: at, Key: s.sign}
 }
@@ -184,6 +202,7 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 	if len(ups) == 0 {
 		return nil
 	}
+	s.pushes++
 	err := s.push(ctx, ups, w.Revert == "")
 	if err == nil { // the last one, at the end, comes without another fetch
 		s.refs = maps.Clone(s.refs)

@@ -24,6 +24,7 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 			return err
 		}
 		d.started, d.said = true, d.status.Verdicts
+		delete(d.sick, "status")
 	}
 	if d.believes(d.view.Unsigned["verdicts"]) {
 		if err := d.checkVerdicts(ctx, now); err != nil {
