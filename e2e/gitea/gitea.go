@@ -193,12 +193,33 @@ func (s *Server) Create(ctx context.Context, owner, name string, writers ...stri
 }
 
 // Propose opens a pull request from a branch to main and returns its number.
+// Gitea learns of a branch some time after its push, and finds nothing until then.
 func (s *Server) Propose(ctx context.Context, user, owner, name, branch, title, text string) (int, error) {
 	var made struct {
 		Number int `json:"number"`
 	}
-	err := s.API(ctx, user, "POST", "/repos/"+owner+"/"+name+"/pulls", object{"head": branch, "base": "main", "title": title, "body": text}, &made)
+	err := patient(ctx, http.StatusNotFound, "", func() error {
+		return s.API(ctx, user, "POST", "/repos/"+owner+"/"+name+"/pulls", object{"head": branch, "base": "main", "title": title, "body": text}, &made)
+	})
 	return made.Number, err
+}
+
+// patient repeats what Gitea is not ready for, at most for a minute.
+func patient(ctx context.Context, code int, text string, ask func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		err := ask()
+		var status *StatusError
+		if !errors.As(err, &status) || status.Code != code || !strings.Contains(status.Text, text) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
 }
 
 // Open is the number of the open pull request of a branch.
@@ -213,21 +234,10 @@ func (s *Server) Open(ctx context.Context, owner, name, branch string) (int, err
 // Merge merges a pull request: how is merge, squash, rebase. Gitea first has
 // to find out whether it can be merged, and says so meanwhile.
 func (s *Server) Merge(ctx context.Context, user, owner, name string, number int, how, title, text string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		err := s.API(ctx, user, "POST", fmt.Sprintf("/repos/%s/%s/pulls/%d/merge", owner, name, number),
+	return patient(ctx, http.StatusMethodNotAllowed, "try again", func() error {
+		return s.API(ctx, user, "POST", fmt.Sprintf("/repos/%s/%s/pulls/%d/merge", owner, name, number),
 			object{"do": how, "merge_title_field": title, "merge_message_field": text}, nil)
-		var status *StatusError
-		if !errors.As(err, &status) || status.Code != http.StatusMethodNotAllowed || !strings.Contains(status.Text, "try again") {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
+	})
 }
 
 // Protect lets nobody but these push to main.

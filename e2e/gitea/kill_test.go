@@ -36,12 +36,15 @@ func TestKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	commits := map[string]string{}
 	kills := map[string]int{}
-	for _, app := range apps {
+	for i, app := range apps {
 		commit := r.Bad(c, app)
 		commits[app] = commit
 		r.Verdict(w, commit, "Nav-Reached: ")
 		// The deadline is 5 s, a pass comes every second: most kills hit a pass, and
-		// some the push of the revert.
+		// some a push. A third comes while the recovery is watched.
+		if i%3 == 2 {
+			r.Verdict(w, commit, "Nav-Verdict: REVERTED")
+		}
 		time.Sleep(time.Duration(random.Int64N(int64(9 * time.Second))))
 		kills[moment(r, commit)]++
 		w.Kill()
