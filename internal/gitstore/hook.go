@@ -11,7 +11,7 @@ import (
 )
 
 // OpenHook is Open for a hook of receive-pack, which has said in GIT_DIR what
-// Open would ask git for. It starts no process, because a hook's time is the
+// Open would ask git for, or of commit in a plain clone. It starts no process, because a hook's time is the
 // pusher's, unless there is something it must ask: a linked worktree, another
 // object format, a shallow repository.
 //
@@ -28,6 +28,9 @@ func OpenHook(ctx context.Context, dir string, o Options) (*Repo, error) {
 func openHook(ctx context.Context, dir string, o Options) (*Repo, error) {
 	o.Hook = true
 	gitDir := variable(o.Env, "GIT_DIR")
+	if gitDir == "" { // git commit does not say it to its hooks
+		gitDir = nearby(dir, o.Env)
+	}
 	if gitDir == "" || variable(o.Env, "GIT_COMMON_DIR") != "" {
 		return Open(ctx, dir, o)
 	}
