@@ -102,7 +102,7 @@ func say(c *cli.Context, e env, s said) error {
 	if err != nil {
 		return fmt.Errorf("making room for the notes: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what stays is in a folder for what may go
 	repo, err := gitstore.Init(c.Context, dir, gitstore.Options{Env: e.environ, Timeout: longestGit, SSH: true})
 	if err != nil {
 		return err

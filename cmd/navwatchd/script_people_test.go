@@ -47,8 +47,11 @@ func saysCommand(s *script, args []string) error {
 
 func refusedCommand(s *script, args []string) error {
 	err := saysCommand(s, args[1:])
-	if err == nil || !strings.Contains(err.Error(), args[0]) {
-		return fmt.Errorf("not refused with %q: %v", args[0], err)
+	switch {
+	case err == nil:
+		return fmt.Errorf("not refused with %q", args[0])
+	case !strings.Contains(err.Error(), args[0]):
+		return fmt.Errorf("not refused with %q: %w", args[0], err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package navtest
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cgi"
@@ -93,12 +94,14 @@ func (s *Server) serve(backend http.Handler, w http.ResponseWriter, q *http.Requ
 		defer close(f.Done)
 	}
 	if f.Down {
-		panic(http.ErrAbortHandler)
+		hangUp(w)
+		return
 	}
 	wait(f.Before)
 	if f.Ask > 0 {
 		s.half(phase, q, f.Ask)
-		panic(http.ErrAbortHandler)
+		hangUp(w)
+		return
 	}
 	answer := &cutWriter{ResponseWriter: w, cut: f.Answer, hold: f.After}
 	backend.ServeHTTP(answer, q)
@@ -154,6 +157,17 @@ func wait(c chan struct{}) {
 	}
 }
 
+var errCut = errors.New("the line broke")
+
+// hangUp closes the connection, whatever was said so far.
+func hangUp(w http.ResponseWriter) {
+	if h, ok := w.(http.Hijacker); ok {
+		if conn, _, err := h.Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	}
+}
+
 // cutWriter hands over so many bytes and then breaks.
 type cutWriter struct {
 	http.ResponseWriter
@@ -172,7 +186,8 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 		if f, ok := c.ResponseWriter.(http.Flusher); ok {
 			f.Flush()
 		}
-		panic(http.ErrAbortHandler)
+		hangUp(c.ResponseWriter)
+		return n, errCut
 	}
 	n, err := c.ResponseWriter.Write(p)
 	c.n += n
