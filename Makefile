@@ -47,6 +47,7 @@ bench-go:
 
 bench-push: ## cpu of a push with our hooks against one with a bare git log
 	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES)
+	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES) -commits 1000 -refs 10 -files 100000 -apps 1000
 
 bench-lint: ## cpu of navlint against commitlint, which npm installs outside of the tree (or SKIPPED)
 	$(GO) run ./internal/navtest/lintbench

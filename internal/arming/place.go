@@ -26,6 +26,19 @@ type Place struct {
 	Watcher *Watcher // what the watcher says of itself; nil: the place does not know
 }
 
+// TreeAsk says which manifests of a commit are read, and for what.
+type TreeAsk struct {
+	Commit string
+	// Globs name the files; without any they are looked for: among Changed, the
+	// paths that the commit changed, and, if Search says so, in the whole tree.
+	Globs   []string
+	Changed []string
+	Search  bool
+	// Apps are the names of the Applications that are asked about. Others need
+	// only be found where a changed path lies in what they deploy.
+	Apps []string
+}
+
 // Whole lists kinds of which a place has all there are.
 type Whole struct {
 	Apps, Sets, Projects, Global bool

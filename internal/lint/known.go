@@ -14,10 +14,9 @@ import (
 
 // Manifests reads the trees of commits. What a content holds is found out once.
 type Manifests interface {
-	// Place is what Argo CD's objects in the tree of a commit say: in the files
-	// that globs name; without any, among the changed ones, and in the whole tree
-	// if search says so. bad are named files that cannot be read, skipped others.
-	Place(ctx context.Context, commit string, globs, changed []string, search bool) (p arming.Place, bad, skipped []string, err error)
+	// Place is what Argo CD's objects in the tree of a commit say. bad are files
+	// that a glob names and that cannot be read, skipped others.
+	Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place, bad, skipped []string, err error)
 	// Content is what the plain manifests below sources hold at a commit, and
 	// what of them is not there at back, its parent. over is for the daemon.
 	Content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) arming.Content
@@ -159,14 +158,21 @@ func (cf *CommitFacts) worthTree(ws []trailer.Watch) bool {
 }
 
 func (cf *CommitFacts) tree(ctx context.Context, globs, paths []string, ws []trailer.Watch) error {
-	p, bad, skipped, err := cf.known.Manifests.Place(ctx, cf.commit, globs, paths, false)
+	ask := arming.TreeAsk{Commit: cf.commit, Globs: globs, Changed: paths}
+	for _, w := range ws {
+		if app, err := appOf(w); err == nil {
+			ask.Apps = append(ask.Apps, app.Name)
+		}
+	}
+	p, bad, skipped, err := cf.known.Manifests.Place(ctx, ask)
 	if err != nil {
 		return err
 	}
 	standing := cf.places
 	cf.places = append(slices.Clone(standing), p)
 	if len(globs) == 0 && slices.ContainsFunc(ws, func(w trailer.Watch) bool { return Asks(w) && len(cf.of(w)) == 0 }) {
-		if p, bad, skipped, err = cf.known.Manifests.Place(ctx, cf.commit, globs, paths, true); err != nil {
+		ask.Search = true
+		if p, bad, skipped, err = cf.known.Manifests.Place(ctx, ask); err != nil {
 			return err
 		}
 		cf.places = append(slices.Clone(standing), p)

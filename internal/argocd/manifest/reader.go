@@ -35,6 +35,7 @@ type Reader struct {
 }
 
 type parsed struct {
+	brief *brief // not parsed yet
 	place arming.Place
 	err   error
 }
@@ -49,13 +50,13 @@ const (
 	maxSkipped = 20       // reasons that are kept
 )
 
-// Place is what the manifests of a commit say. Globs name the files; without any
-// they are looked for: among the paths changed, and, if search says so, in the
-// whole tree. Bad are the files that a glob names and that cannot be read: what
-// is not known then is not known. Skipped says of others why they were passed
-// over.
-func (r *Reader) Place(ctx context.Context, commit string, globs, changed []string, search bool) (p arming.Place, bad, skipped []string, err error) {
-	files, err := r.files(ctx, commit, globs, changed, search)
+// Place is what the manifests of a commit say. Bad are the files that a glob
+// names and that cannot be read: what stands in them is not known. Skipped says
+// of others why they were passed over. A file that plainly is about another
+// Application, and about no folder that the commit changes, is not parsed.
+func (r *Reader) Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place, bad, skipped []string, err error) {
+	commit, globs := ask.Commit, ask.Globs
+	files, err := r.files(ctx, commit, globs, ask.Changed, ask.Search)
 	if err != nil {
 		return p, nil, nil, fmt.Errorf("looking for manifests in %s: %w", commit, err)
 	}
@@ -67,8 +68,18 @@ func (r *Reader) Place(ctx context.Context, commit string, globs, changed []stri
 		return p, nil, nil, fmt.Errorf("reading manifests of %s: %w", commit, err)
 	}
 	p.From = "manifests"
+	folders := foldersOf(ask.Changed)
 	for _, name := range sorted(files) {
 		is := r.known[files[name]]
+		if is.brief != nil {
+			if !is.brief.concerns(ask.Apps, folders) {
+				continue
+			}
+			text := is.brief.text
+			is = parsed{}
+			is.err = Find(&is.place, []byte(text))
+			r.known[files[name]] = is
+		}
 		switch {
 		case is.err == nil:
 			p = merge(p, is.place, "manifest "+name)
@@ -158,7 +169,11 @@ func (r *Reader) load(ctx context.Context, files map[string]string, named bool) 
 		case total > maxTotal:
 			is.err = fmt.Errorf("the manifests have more than %d bytes together", maxTotal)
 		case named || Mentions(data):
-			is.err = Find(&is.place, data)
+			if b, plain := plainly(data); plain {
+				is.brief = &b
+			} else {
+				is.err = Find(&is.place, data)
+			}
 		}
 		r.known[id] = is
 		return nil

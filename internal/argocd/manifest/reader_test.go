@@ -95,7 +95,7 @@ func TestPlace(t *testing.T) {
 		{"the whole tree", nil, nil, true, []string{"web manifest argo/copy.yaml", "web manifest argo/web.yaml", "api manifest elsewhere/api.yml"}, nil, 1},
 		{"a glob names a template", []string{"*.yaml"}, nil, false, []string{"web manifest argo/copy.yaml", "web manifest argo/web.yaml"}, []string{"chart/app.yaml"}, 0},
 	} {
-		p, bad, skipped, err := r.Place(context.Background(), "c", c.globs, c.changed, c.search)
+		p, bad, skipped, err := r.Place(context.Background(), arming.TreeAsk{Commit: "c", Globs: c.globs, Changed: c.changed, Search: c.search, Apps: []string{"web", "api"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestHostile(t *testing.T) {
 		"NUL":                     {application("web") + "\x00", "reading YAML"},
 	} {
 		repo := &tree{revs: map[string]map[string]string{"c": {"x.yaml": c.text}}}
-		p, bad, _, err := manifest.NewReader(repo).Place(context.Background(), "c", []string{"x.yaml"}, nil, false)
+		p, bad, _, err := manifest.NewReader(repo).Place(context.Background(), arming.TreeAsk{Commit: "c", Globs: []string{"x.yaml"}, Apps: []string{"web"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %.300q, %d Applications, want %q", name, bad, len(p.Apps), c.want)
 		}
 		// Found by themselves they are skipped, with the reason.
-		_, bad, skipped, err := manifest.NewReader(repo).Place(context.Background(), "c", nil, []string{"x.yaml"}, false)
+		_, bad, skipped, err := manifest.NewReader(repo).Place(context.Background(), arming.TreeAsk{Commit: "c", Changed: []string{"x.yaml"}, Apps: []string{"web"}})
 		if err != nil || len(bad) != 0 || len(skipped) > 1 {
 			t.Errorf("%s: bad %q, skipped %q, %v", name, bad, skipped, err)
 		}
@@ -219,5 +219,42 @@ func TestContentAtTheTip(t *testing.T) {
 	}
 	if web.ProgressDeadline.Seconds() != 1200 || !web.Replicas || !slices.Equal(web.Images, []string{"web:1"}) || web.Changed {
 		t.Errorf("%+v", web)
+	}
+}
+
+// A file that is plainly about something else is not parsed; one that could be
+// about the app, or about a folder that changed, is found all the same, however
+// it is written.
+func TestBrief(t *testing.T) {
+	plain := func(name, path string) string {
+		return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: " + name + "\nspec:\n  source:\n    repoURL: https://h/r\n    path: " + path + "\n"
+	}
+	for _, c := range []struct {
+		text  string
+		found bool
+	}{
+		{plain("other", "apps/other"), false},
+		{plain("web", "apps/other"), true},
+		{plain("other", "apps/web"), true},
+		{plain("other", "apps"), true},
+		{plain("other", "./apps/web/"), true},
+		{plain("other", "."), true},
+		{plain("other", "'apps/web'"), true},
+		{plain("other", "\"apps/w\\x65b\""), true},
+		{plain("other", "apps/web # comment"), true},
+		{plain("other", ">-\n      apps/web"), true},
+		{plain("other", "&x apps/web"), true},
+		{strings.Replace(plain("other", "apps/other"), "    path: apps/other\n", "    ref: values\n", 1), true},
+		{strings.Replace(plain("other", "apps/other"), "    path: apps/other\n", "", 1), true},
+		{strings.Replace(plain("other", "x"), "  source:\n    repoURL: https://h/r\n    path: x\n", "  source: {repoURL: https://h/r, path: apps/web}\n", 1), true},
+		{strings.Replace(plain("other", "x"), "    path: x\n", "    ? path\n    : apps/web\n", 1), true},
+	} {
+		repo := &tree{revs: map[string]map[string]string{"c": {"x.yaml": c.text}}}
+		p, bad, _, err := manifest.NewReader(repo).Place(context.Background(), arming.TreeAsk{
+			Commit: "c", Globs: []string{"x.yaml"}, Changed: []string{"apps/web/x.yaml"}, Apps: []string{"web"},
+		})
+		if err != nil || len(bad) > 0 || (len(p.Apps) == 1) != c.found {
+			t.Errorf("%d Applications, %q, %v of\n%s", len(p.Apps), bad, err, c.text)
+		}
 	}
 }

@@ -27,10 +27,19 @@ done >/dev/null
 `
 
 const policy = `version: 1
+repositories: [https://git.example.com/team/deploy.git]
 arm:
   allow:
     - {apps: ["*"], by: ["*"]}
 `
+
+// named says in a policy where the manifests of Applications are.
+const named = "manifests: [/argocd/*.yaml]\n"
+
+const policyFile = ".nav-watchdog.yaml"
+
+// changed is a file of the app that pushes name.
+const changed = "apps/group-0/service-0/web/deployment.yaml"
 
 // bench is a server and a clone of it.
 type bench struct {
@@ -40,7 +49,7 @@ type bench struct {
 	n             int
 }
 
-func newBench(ctx context.Context, dir string, commits, refs int) (*bench, error) {
+func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 	b := &bench{
 		server: filepath.Join(dir, "server.git"), clone: filepath.Join(dir, "clone"),
 		env: []string{
@@ -58,7 +67,7 @@ func newBench(ctx context.Context, dir string, commits, refs int) (*bench, error
 	if _, err := b.git(ctx, "", "init", "-q", "--bare", "-b", "main", b.server); err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, commits, refs); err != nil {
+	if err := b.fill(ctx, c); err != nil {
 		return nil, fmt.Errorf("making the history: %w", err)
 	}
 	for _, args := range [][]string{
@@ -80,7 +89,7 @@ func newBench(ctx context.Context, dir string, commits, refs int) (*bench, error
 
 // fill makes the history with one fast-import: a line of commits, each of which
 // changes one of 200 files, and refs spread over it, every second one a tag.
-func (b *bench) fill(ctx context.Context, commits, refs int) error {
+func (b *bench) fill(ctx context.Context, c config) error {
 	pipe, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -95,7 +104,7 @@ func (b *bench) fill(ctx context.Context, commits, refs int) error {
 		_ = w.Close()
 		return err
 	}
-	_, writing := w.Write(history(commits, refs))
+	_, writing := w.Write(history(c))
 	if err := w.Close(); writing == nil {
 		writing = err
 	}
@@ -105,8 +114,9 @@ func (b *bench) fill(ctx context.Context, commits, refs int) error {
 	return writing
 }
 
-func history(commits, refs int) []byte {
+func history(c config) []byte {
 	var s bytes.Buffer
+	commits, refs := c.commits, c.refs
 	step := max(commits/max(refs, 1), 1)
 	for i := range commits {
 		text := fmt.Sprintf("Bump service %d to %d\n\nThe body of commit %d.\n", i%200, i, i)
@@ -115,7 +125,8 @@ func history(commits, refs int) []byte {
 		data := fmt.Sprintf("image: example.com/service:%d\n", i)
 		fmt.Fprintf(&s, "M 100644 inline apps/group-%d/service-%d/values.yaml\ndata %d\n%s", i%20, i%200, len(data), data)
 		if i == commits-1 {
-			fmt.Fprintf(&s, "M 100644 inline .nav-watchdog.yaml\ndata %d\n%s", len(policy), policy)
+			inline(&s, policyFile, policy)
+			tree(&s, c.files, c.apps)
 		}
 		s.WriteByte('\n')
 	}
@@ -127,6 +138,47 @@ func history(commits, refs int) []byte {
 		fmt.Fprintf(&s, "reset %s\nfrom :%d\n\n", name, min(i*step+1, commits))
 	}
 	return s.Bytes()
+}
+
+func inline(s *bytes.Buffer, path, data string) {
+	fmt.Fprintf(s, "M 100644 inline %s\ndata %d\n%s\n", path, len(data), data)
+}
+
+// tree writes files with an object each, a hundred in a folder, and the manifests
+// of Applications that deploy the first folders.
+func tree(s *bytes.Buffer, files, apps int) {
+	inline(s, changed, "kind: Deployment\n")
+	for i := range files {
+		inline(s, fmt.Sprintf("deploy/%d/%d.yaml", i/100, i), fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c-%d}\ndata: {n: %q}\n", i, fmt.Sprint(i)))
+	}
+	for i := range apps {
+		name, path := fmt.Sprintf("app-%d", i), fmt.Sprintf("deploy/%d", i)
+		if i == 0 {
+			name, path = "web", "apps/group-0/service-0/web"
+		}
+		inline(s, "argocd/"+name+".yaml", application(name, path))
+	}
+}
+
+func application(name, path string) string {
+	return fmt.Sprintf(`apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: %s
+  namespace: argocd
+  labels: {team: team-%s}
+spec:
+  project: default
+  source:
+    repoURL: https://git.example.com/team/deploy.git
+    path: %s
+    targetRevision: main
+  destination: {server: https://kubernetes.default.svc, namespace: %s}
+  syncPolicy:
+    automated: {selfHeal: true}
+    retry: {limit: 5, refresh: true}
+    syncOptions: [CreateNamespace=true]
+`, name, name, path, name)
 }
 
 func (b *bench) installHooks(ctx context.Context, navhook string) error {
@@ -158,7 +210,7 @@ func (b *bench) push(ctx context.Context, hooks, trailer string) (time.Duration,
 	if trailer != "" {
 		msg += "\n" + trailer
 	}
-	id, err := b.git(ctx, msg, "-C", b.clone, "commit-tree", b.tip+"^{tree}", "-p", b.tip)
+	id, err := b.commit(ctx, msg, changed, fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {n: %q}\n", fmt.Sprint(b.n)))
 	if err != nil {
 		return 0, err
 	}
@@ -171,6 +223,38 @@ func (b *bench) push(ctx context.Context, hooks, trailer string) (time.Duration,
 	}
 	b.tip = id
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+// commit makes a commit in the clone that writes one file; nothing of it is
+// measured.
+func (b *bench) commit(ctx context.Context, msg, path, data string) (string, error) {
+	blob, err := b.git(ctx, data, "-C", b.clone, "hash-object", "-w", "--stdin")
+	if err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{{"read-tree", b.tip}, {"update-index", "--add", "--cacheinfo", "100644," + blob + "," + path}} {
+		if _, err := b.git(ctx, "", append([]string{"-C", b.clone}, args...)...); err != nil {
+			return "", err
+		}
+	}
+	root, err := b.git(ctx, "", "-C", b.clone, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return b.git(ctx, msg, "-C", b.clone, "commit-tree", root, "-p", b.tip)
+}
+
+// rules gives the server another policy, as a push without hooks.
+func (b *bench) rules(ctx context.Context, text string) error {
+	id, err := b.commit(ctx, "policy", policyFile, text)
+	if err != nil {
+		return err
+	}
+	if _, err := b.git(ctx, "", "-C", b.clone, "push", "-q", "--receive-pack=git -c core.hooksPath=/dev/null receive-pack", "origin", id+":refs/heads/main"); err != nil {
+		return err
+	}
+	b.tip = id
+	return nil
 }
 
 func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {

@@ -6,7 +6,7 @@
 // trailers, and with none. The three take turns in one run, so that whatever
 // else the machine does meets all of them.
 //
-//	go run ./internal/navtest/pushbench [-pushes 15] [-commits 100000] [-refs 1000]
+//	go run ./internal/navtest/pushbench [-pushes 15] [-commits 100000] [-refs 1000] [-files 100000] [-apps 1000]
 //
 // A figure is the median of user and system time of git push and of everything
 // that it started and waited for. Nothing is asserted: compare the ratio of
@@ -27,6 +27,7 @@ import (
 // config is one run.
 type config struct {
 	pushes, commits, refs int
+	files, apps           int
 	out                   io.Writer
 }
 
@@ -35,17 +36,19 @@ type kind struct {
 	name    string
 	trailer string
 	graph   bool // the server has a commit-graph
+	named   bool // the policy says where the manifests of Applications are
 }
 
 func kinds() []kind {
 	const shadow = "Nav-Watchdog: app=web deadline=600\n"
 	const armed = "Nav-Watchdog: app=web deadline=600 mode=arm\n"
 	return []kind{
-		{"no trailer", "", false},
-		{"shadow", shadow, false},
-		{"armed", armed, false},
-		{"no trailer, commit-graph", "", true},
-		{"armed, commit-graph", armed, true},
+		{"no trailer", "", false, true},
+		{"shadow", shadow, false, true},
+		{"armed", armed, false, true},
+		{"armed, manifests searched", armed, false, false},
+		{"no trailer, commit-graph", "", true, true},
+		{"armed, commit-graph", armed, true, true},
 	}
 }
 
@@ -54,6 +57,8 @@ func main() {
 	flag.IntVar(&c.pushes, "pushes", 15, "measured pushes a hook and a kind of push")
 	flag.IntVar(&c.commits, "commits", 100_000, "commits in the history")
 	flag.IntVar(&c.refs, "refs", 1000, "refs of the server")
+	flag.IntVar(&c.files, "files", 0, "manifests in the tree")
+	flag.IntVar(&c.apps, "apps", 1, "manifests of Applications among them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, c)
@@ -70,12 +75,12 @@ func run(ctx context.Context, c config) error {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left is in the temporary folder
-	b, err := newBench(ctx, dir, c.commits, c.refs)
+	b, err := newBench(ctx, dir, c)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "cpu of a push of 1 commit onto %d commits and %d refs, medians of %d, in ms\n%-26s %8s %8s %8s  %s\n",
-		c.commits, c.refs, c.pushes, "", "no hook", "git log", "navhook", "navhook/git log")
+	_, err = fmt.Fprintf(c.out, "cpu of a push of 1 commit onto %d commits, %d refs, %d files and %d Applications, medians of %d, in ms\n%-26s %8s %8s %8s  %s\n",
+		c.commits, c.refs, c.files, c.apps, c.pushes, "", "no hook", "git log", "navhook", "navhook/git log")
 	if err != nil {
 		return err
 	}
@@ -84,6 +89,13 @@ func run(ctx context.Context, c config) error {
 			if err := b.writeGraph(ctx); err != nil {
 				return err
 			}
+		}
+		text := policy
+		if k.named {
+			text += named
+		}
+		if err := b.rules(ctx, text); err != nil {
+			return fmt.Errorf("giving the server a policy: %w", err)
 		}
 		if err := c.measure(ctx, b, k); err != nil {
 			return fmt.Errorf("pushing, %s: %w", k.name, err)
