@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, e env) error {
 			e.installCommand(), e.doctorCommand(),
 		},
 	}
-	return exit.Run(ctx, app, args)
+	return exit.Run(ctx, exit.Describe(app, examples()), args)
 }
 
 // hostFlags stand in the shims of install --global, which serve many

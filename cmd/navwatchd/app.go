@@ -35,5 +35,5 @@ func run(ctx context.Context, args []string, e env) error {
 			drillHookCommand(e),
 		},
 	}
-	return exit.Run(ctx, app, args)
+	return exit.Run(ctx, exit.Describe(app, examples()), args)
 }

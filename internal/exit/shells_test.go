@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,11 +37,7 @@ func TestCompletionInShells(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds all programs")
 	}
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "github.com/nav-watchdog/nav-watchdog/cmd/...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := built(t)
 	for shell, ask := range map[string]func(t *testing.T, s session) string{"bash": bash, "zsh": zsh, "fish": fish} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +65,57 @@ func TestCompletionInShells(t *testing.T) {
 		})
 	}
 }
+
+// built builds all programs.
+func built(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "github.com/nav-watchdog/nav-watchdog/cmd/...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// --help of every command shows an example of it, and no flag that it has not.
+func TestHelpExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds all programs")
+	}
+	bin := built(t)
+	for program := range programs() {
+		helpOf(t, filepath.Join(bin, program), nil)
+	}
+}
+
+func helpOf(t *testing.T, program string, command []string) {
+	t.Helper()
+	text, err := exec.Command(program, append(command, "--help")...).Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v", program, command, err)
+	}
+	call := strings.Join(append([]string{filepath.Base(program)}, command...), " ")
+	_, shown, found := strings.Cut(string(text), "Examples:\n")
+	shown, _, _ = strings.Cut(shown, "\n\n")
+	if !found || !strings.Contains(shown, call) {
+		t.Errorf("%s --help shows no example of it:\n%s", call, text)
+	}
+	_, flags, _ := strings.Cut(string(text), "OPTIONS:\n")
+	for _, flag := range flagPattern.FindAllString(shown, -1) {
+		if len(command) > 0 && !strings.Contains(flags, strings.TrimSpace(flag)) && !strings.Contains(shown, "git ") {
+			t.Errorf("%s --help shows %s, which is none of its flags", call, flag)
+		}
+	}
+	_, commands, _ := strings.Cut(string(text), "COMMANDS:\n")
+	commands, _, _ = strings.Cut(commands, "\n\n")
+	for line := range strings.Lines(commands) {
+		if name := strings.Fields(line); strings.HasPrefix(line, "   ") && len(name) > 1 {
+			helpOf(t, program, append(slices.Clone(command), strings.TrimSuffix(name[0], ",")))
+		}
+	}
+}
+
+var flagPattern = regexp.MustCompile(` --[a-z][a-z-]*`)
 
 // session is one start of a shell.
 type session struct {
