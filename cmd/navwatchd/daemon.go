@@ -218,7 +218,7 @@ func daemonConfig(e env, set config.Daemon, repo *gitstore.Repo, rem remote, app
 		Now: e.now, Log: log,
 		Names: append([]string{set.Repository}, set.Names...), Interval: set.Interval,
 		Refresh: set.Refresh.Total(), StatusInterval: set.StatusInterval,
-		Signs: set.Watcher.SigningKey != "", DryRun: *set.DryRun, Guard: guard(set), Watcher: programOf(e) + " config=" + set.Digest(),
+		Signs: set.Watcher.SigningKey != "", DryRun: *set.DryRun, Guard: guard(set), WatcherName: set.Watcher.Name, Watcher: programOf(e) + " config=" + set.Digest(),
 		ParsePolicy: config.ParsePolicy,
 	}
 }

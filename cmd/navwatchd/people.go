@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func sayCommand(e env, name string, s said) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "repository", Usage: "the whole repository, not one Application"},
 			&cli.StringFlag{Name: "reason", Usage: "what was found, for those who read the notes later"},
-			&cli.StringFlag{Name: "by", Usage: "`NAME` by which the server knows who pushes; git's user.name if it is not said"},
+			&cli.StringFlag{Name: "by", Usage: "`NAME` by which the server knows who pushes (default: git's user.name; for circuit reset with --config, the watcher)"},
 			&cli.StringFlag{Name: "repo", Usage: "`URL or PATH` of the repository [REPOSITORY]"},
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with the daemon's settings, for the repository"},
 			&cli.StringFlag{Name: "signing-key", Usage: "SSH `KEY` that signs it, where notes: signed is said"},
@@ -81,7 +82,7 @@ func say(c *cli.Context, e env, s said) error {
 	default:
 		return exit.Usagef("%s wants one APP, or --repository", s.name)
 	}
-	address, err := repositoryOf(c, e)
+	address, watcher, err := repositoryOf(c, e)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,11 @@ func say(c *cli.Context, e env, s said) error {
 	if err != nil {
 		return err
 	}
-	if line.By = strings.TrimSpace(c.String("by")); line.By == "" {
+	line.By = strings.TrimSpace(c.String("by"))
+	if line.By == "" && s.kind == verdict.PeopleReset {
+		line.By = watcher // the operator, with the daemon's settings
+	}
+	if line.By == "" {
 		line.By = user.Name
 	}
 	if line.By == "" {
@@ -121,30 +126,26 @@ func say(c *cli.Context, e env, s said) error {
 }
 
 // repositoryOf is where the line goes: a flag, the environment, or what the
-// daemon's settings say.
-func repositoryOf(c *cli.Context, e env) (string, error) {
-	if r := c.String("repo"); r != "" {
-		return r, nil
+// daemon's settings say; and the watcher's name, where the settings or the
+// environment say it.
+func repositoryOf(c *cli.Context, e env) (address, watcher string, err error) {
+	get := getenv(e.environ)
+	d := config.Daemon{}
+	if file := c.String("config"); file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return "", "", exit.Misused(fmt.Errorf("reading the settings: %w", err))
+		}
+		if d, err = config.ParseDaemon(data, file); err != nil {
+			return "", "", exit.Misused(err)
+		}
 	}
-	if r := getenv(e.environ)("REPOSITORY"); r != "" {
-		return r, nil
+	watcher = cmp.Or(get("WATCHER_NAME"), d.Watcher.Name)
+	address = cmp.Or(c.String("repo"), get("REPOSITORY"), d.Repository)
+	if address == "" {
+		return "", "", exit.Hint(exit.Usagef("which repository is not said"), "--repo URL")
 	}
-	file := c.String("config")
-	if file == "" {
-		return "", exit.Hint(exit.Usagef("which repository is not said"), "--repo URL")
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return "", exit.Misused(fmt.Errorf("reading the settings: %w", err))
-	}
-	d, err := config.ParseDaemon(data, file)
-	if err == nil && d.Repository == "" {
-		err = exit.Hint(fmt.Errorf("%s names no repository", file), "--repo URL")
-	}
-	if err != nil {
-		return "", exit.Misused(err)
-	}
-	return d.Repository, nil
+	return address, watcher, nil
 }
 
 // peopleRemote fetches nothing but `people`: a person needs no mirror.

@@ -75,7 +75,7 @@ func Rules() []Rule {
 		{RuleProjectSignatures, true, "let the watcher sign with a key that the AppProject names; an unsigned revert would not be synced"},
 		{RuleProjectWindows, true, "look at the AppProject's syncWindows; a revert pushed into a closed one waits until it opens"},
 		{RuleNotHealthy, false, "mend the app first, without mode=arm: a revert is only made where the app was healthy and synced before"},
-		{RuleCircuitOpen, false, "find out why its last commits failed, then close it: navwatchd circuit reset --app APP --reason REASON"},
+		{RuleCircuitOpen, false, "find out why its last commits failed, then close it: navwatchd circuit reset APP --reason REASON"},
 		{RuleWatcherStale, false, "look whether navwatchd runs: nobody would take the commit back"},
 		{RuleDeadlineShort, true, "give the trailer a longer deadline, or the workload a shorter progressDeadlineSeconds"},
 		{RuleRetryStale, true, "set spec.syncPolicy.retry.refresh: true (Argo CD 3.2), or a small retry.limit: a retry applies the bad revision again"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -59,6 +60,23 @@ func (d *Daemon) mayFree(why string) {
 		d.complain(what, fmt.Errorf("only freezes count: %s", why))
 	}
 	d.people = held
+}
+
+// mayReset leaves out of people the resets of those who may not: owners of the
+// policy, and the watcher (design, section 3). The hook refuses them; a server
+// without it does not.
+func (d *Daemon) mayReset(ctx context.Context) {
+	const what = "people who may not reset"
+	policy := d.policyOf(ctx, d.view.Branches[d.view.Default])
+	believed := slices.DeleteFunc(slices.Clone(d.people), func(l verdict.PeopleLine) bool {
+		return l.Kind == verdict.PeopleReset && l.By != d.cfg.WatcherName && !policy.IsOwner(l.By)
+	})
+	if len(believed) == len(d.people) {
+		delete(d.sick, what)
+	} else {
+		d.complain(what, errors.New("a reset by somebody who is no owner of the policy does not count"))
+	}
+	d.people = believed
 }
 
 // statusAlone writes the heartbeat of a pass that decided nothing because

@@ -60,6 +60,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	}
 	d.heard("people", unread)
 	d.mayFree(d.view.Unsigned["people"])
+	d.mayReset(ctx)
 	return nil
 }
 

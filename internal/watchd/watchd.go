@@ -43,6 +43,7 @@ type Config struct {
 	Guard          string // why notes are not guarded against others; empty: they are
 	Signs          bool   // its reverts are signed
 	Watcher        string // version and digests, for notes and the status
+	WatcherName    string // by which the watcher pushes; it may reset a circuit
 	ParsePolicy    func(data []byte, file string) (arming.Policy, error)
 
 	Notifier Notifier            // nil: a person is only called in the log
