@@ -45,6 +45,8 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			e.Setenv("HOOKS", hooks)
+			// A program with the race detector waits a second before it ends.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			// Nothing above the script's folder is its repository.
 			e.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(e.WorkDir))
 			return os.MkdirAll(home, 0o777)
