@@ -145,9 +145,23 @@ func (d *Daemon) inventoryBytes(ctx context.Context, now time.Time) []byte {
 	for _, s := range d.states {
 		states = append(states, s)
 	}
+	open := func(app verdict.App) string { return verdict.Circuit(states, d.people, limits(policy), app, now) }
+	// One that was never reverted has only the repository's circuit.
+	if why := open(verdict.App{Name: "*"}); why != "" {
+		place.Watcher.Circuits["*"] = why
+	}
+	reverted := map[verdict.App]bool{}
+	for _, s := range states {
+		if s.Revert != "" {
+			reverted[s.Watch.App] = true
+		}
+	}
 	for _, a := range d.apps {
 		place.Apps = append(place.Apps, a.Facts)
-		if why := verdict.Circuit(states, d.people, limits(policy), a.Look.App, now); why != "" {
+		if !reverted[a.Look.App] && !reverted[verdict.App{Name: a.Look.App.Name}] {
+			continue
+		}
+		if why := open(a.Look.App); why != "" {
 			place.Watcher.Circuits[a.Look.App.String()] = why
 		}
 	}
