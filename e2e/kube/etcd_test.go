@@ -6,20 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"syscall"
 
 	"github.com/nav-watchdog/nav-watchdog/e2e/cluster"
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 )
 
 type kubeDelivery = argocd.Delivery
-
-// peak is the most memory that this process ever had, in bytes.
-func peak() uint64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return uint64(u.Maxrss) << 10
-}
 
 // compact lets etcd forget all versions but the last.
 func compact(ctx context.Context, c *cluster.Cluster) error {
