@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -14,41 +15,57 @@ const formatKey, formatVersion = "Nav-Format", "1"
 // field is one trailer of a stanza, in both directions.
 type field struct {
 	key   string
-	write func(State) []string // empty values are left out
+	write func(*State, line)
 	read  func(*State, string) error
 }
 
 // fields is the stanza, in order. docs/notes.md describes it; its goldens are
 // frozen.
 var fields = []field{
-	{"Nav-Watch", writeWatch, readWatch},
-	{"Nav-Branch", one(func(s State) string { return escapeWord(s.Branch) }), func(s *State, v string) (err error) { s.Branch, err = unescapeWord(v); return err }},
-	{"Nav-Policy", one(func(s State) string { return s.Policy }), func(s *State, v string) error { return readID(&s.Policy, v) }},
-	{"Nav-Verdict", one(func(s State) string { return string(s.Verdict) }), readVerdict},
-	{"Nav-Reason", one(func(s State) string { return writeReason(s.Reason) }), func(s *State, v string) (err error) { s.Reason, err = readReason(v); return err }},
-	{"Nav-Cause", one(func(s State) string { return clip(s.Cause) }), func(s *State, v string) error { s.Cause = v; return nil }},
-	{"Nav-Queued", one(func(s State) string { return when(s.Watch.Queued) }), func(s *State, v string) (err error) { s.Watch.Queued, err = readTime(v); return err }},
-	{"Nav-Decided", one(func(s State) string { return when(s.Decided) }), func(s *State, v string) (err error) { s.Decided, err = readTime(v); return err }},
-	{"Nav-Reached", one(func(s State) string { return writeReached(s.Track) }), func(s *State, v string) error { return readReached(&s.Track, v) }},
-	{"Nav-Track", one(func(s State) string { return writeTrack(s.Track) }), func(s *State, v string) error { return readTrack(&s.Track, v) }},
+	{"Nav-Watch", one(writeWatch), readWatch},
+	{"Nav-Branch", one(func(s *State) string { return escapeWord(s.Branch) }), func(s *State, v string) (err error) { s.Branch, err = unescapeWord(v); return err }},
+	{"Nav-Policy", one(func(s *State) string { return s.Policy }), func(s *State, v string) error { return readID(&s.Policy, v) }},
+	{"Nav-Verdict", one(func(s *State) string { return string(s.Verdict) }), readVerdict},
+	{"Nav-Reason", one(func(s *State) string { return writeReason(s.Reason) }), func(s *State, v string) (err error) { s.Reason, err = readReason(v); return err }},
+	{"Nav-Cause", one(func(s *State) string { return clip(s.Cause) }), func(s *State, v string) error { s.Cause = v; return nil }},
+	{"Nav-Queued", one(func(s *State) string { return when(s.Watch.Queued) }), func(s *State, v string) (err error) { s.Watch.Queued, err = readTime(v); return err }},
+	{"Nav-Decided", one(func(s *State) string { return when(s.Decided) }), func(s *State, v string) (err error) { s.Decided, err = readTime(v); return err }},
+	{"Nav-Reached", one(func(s *State) string { return writeReached(&s.Track) }), func(s *State, v string) error { return readReached(&s.Track, v) }},
+	{"Nav-Track", one(func(s *State) string { return writeTrack(&s.Track) }), func(s *State, v string) error { return readTrack(&s.Track, v) }},
 	{"Nav-Baseline", one(writeBaseline), readBaseline},
-	{"Nav-Changed", func(s State) []string { return writeObjects(s.Changed) }, func(s *State, v string) (err error) { s.Changed, err = readObject(s.Changed, v); return err }},
-	{"Nav-Untold", func(s State) []string { return writeObjects(s.Untold) }, func(s *State, v string) (err error) { s.Untold, err = readObject(s.Untold, v); return err }},
+	{"Nav-Changed", func(s *State, l line) { writeObjects(s.Changed, l) }, func(s *State, v string) (err error) { s.Changed, err = readObject(s.Changed, v); return err }},
+	{"Nav-Untold", func(s *State, l line) { writeObjects(s.Untold, l) }, func(s *State, v string) (err error) { s.Untold, err = readObject(s.Untold, v); return err }},
 	{"Nav-State", one(writeFlags), readFlags},
-	{"Nav-Revert", one(func(s State) string { return s.Revert }), func(s *State, v string) error { return readID(&s.Revert, v) }},
-	{"Nav-Reverted", one(func(s State) string { return when(s.RevertedAt) }), func(s *State, v string) (err error) { s.RevertedAt, err = readTime(v); return err }},
+	{"Nav-Revert", one(func(s *State) string { return s.Revert }), func(s *State, v string) error { return readID(&s.Revert, v) }},
+	{"Nav-Reverted", one(func(s *State) string { return when(s.RevertedAt) }), func(s *State, v string) (err error) { s.RevertedAt, err = readTime(v); return err }},
 	{"Nav-Recovery", one(writeRecovery), readRecovery},
-	{"Nav-Recovery-Reached", one(func(s State) string { return writeReached(s.RecoveryTrack) }), func(s *State, v string) error { return readReached(&s.RecoveryTrack, v) }},
-	{"Nav-Recovery-Track", one(func(s State) string { return writeTrack(s.RecoveryTrack) }), func(s *State, v string) error { return readTrack(&s.RecoveryTrack, v) }},
+	{"Nav-Recovery-Reached", one(func(s *State) string { return writeReached(&s.RecoveryTrack) }), func(s *State, v string) error { return readReached(&s.RecoveryTrack, v) }},
+	{"Nav-Recovery-Track", one(func(s *State) string { return writeTrack(&s.RecoveryTrack) }), func(s *State, v string) error { return readTrack(&s.RecoveryTrack, v) }},
 	{"Nav-Freeze", one(writeFreeze), readFreeze},
 	{"Nav-Gate", writeGates, readGate},
 	{"Nav-Event", writeEvents, readEvent},
-	{"Nav-Watcher", one(func(s State) string { return clip(s.Watcher) }), func(s *State, v string) error { s.Watcher = v; return nil }},
-	{formatKey, one(func(State) string { return formatVersion }), readFormat},
+	{"Nav-Watcher", one(func(s *State) string { return clip(s.Watcher) }), func(s *State, v string) error { s.Watcher = v; return nil }},
+	{formatKey, one(func(*State) string { return formatVersion }), readFormat},
 }
 
-func one(f func(State) string) func(State) []string {
-	return func(s State) []string { return []string{f(s)} }
+func one(f func(*State) string) func(*State, line) {
+	return func(s *State, l line) { l.put(f(s)) }
+}
+
+// line writes the trailers of one key; empty values are left out.
+type line struct {
+	b   *bytes.Buffer
+	key string
+}
+
+func (l line) put(value string) {
+	if value == "" {
+		return
+	}
+	l.b.WriteString(l.key)
+	l.b.WriteString(": ")
+	l.b.WriteString(value)
+	l.b.WriteByte('\n')
 }
 
 func when(t time.Time) string {
@@ -65,14 +82,14 @@ func readFormat(_ *State, v string) error {
 	return nil
 }
 
-func writeWatch(s State) []string {
+func writeWatch(s *State) string {
 	w := words{
 		"app=" + escapeWord(s.Watch.App.String()), "deadline=" + secsWord(s.Watch.Deadline), "reach=" + secsWord(s.Watch.Reach),
 		"stable=" + secsWord(s.Watch.Stable), "mode=" + string(s.Watch.Mode), "expect=" + escapeWord(s.Watch.Expect),
 	}
 	w.str("by", s.Watch.By)
 	w.str("unsupported", s.Watch.Unsupported)
-	return []string{w.String()}
+	return w.String()
 }
 
 func readWatch(s *State, v string) error {
@@ -114,7 +131,7 @@ func readReason(v string) (Reason, error) {
 	return Reason{code, detail}, err
 }
 
-func writeReached(t Track) string {
+func writeReached(t *Track) string {
 	if t.ReachedAt.IsZero() {
 		return ""
 	}
@@ -145,7 +162,7 @@ func readReached(t *Track, v string) error {
 	return r.err
 }
 
-func writeTrack(t Track) string {
+func writeTrack(t *Track) string {
 	var w words
 	w.time("on-branch", t.OnBranch)
 	w.dur("reach", t.ReachUsed)

@@ -33,22 +33,19 @@ func byApp(states []State) []State {
 
 func formatNote(states []State, heads []string) []byte {
 	var b bytes.Buffer
-	for i, s := range states {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s\n\n", heads[i])
-		s.format(&b)
-	}
+	writeNote(&b, states, heads)
 	return b.Bytes()
 }
 
-func (s State) format(b *bytes.Buffer) {
-	for _, f := range fields {
-		for _, v := range f.write(s) {
-			if v != "" {
-				fmt.Fprintf(b, "%s: %s\n", f.key, v)
-			}
+func writeNote(b *bytes.Buffer, states []State, heads []string) {
+	for i := range states {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(heads[i])
+		b.WriteString("\n\n")
+		for _, f := range fields {
+			f.write(&states[i], line{b, f.key})
 		}
 	}
 }
@@ -113,7 +110,10 @@ func canonical(note []byte, states []State, heads []string) error {
 			return &LineError{Line: 1, Err: fmt.Errorf("the stanza for %s stands after that for %s", states[i].Watch.App, states[i-1].Watch.App)}
 		}
 	}
-	want := formatNote(states, heads)
+	var b bytes.Buffer
+	b.Grow(len(note) + bytes.MinRead)
+	writeNote(&b, states, heads)
+	want := b.Bytes()
 	if bytes.Equal(note, want) {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-func writeBaseline(s State) string {
+func writeBaseline(s *State) string {
 	b := s.Baseline
 	if b == nil {
 		return ""
@@ -40,17 +40,15 @@ func readBaseline(s *State, v string) error {
 	return r.err
 }
 
-func writeObjects(ids []ObjectID) []string {
-	out := make([]string, len(ids))
-	for i, o := range ids {
+func writeObjects(ids []ObjectID, l line) {
+	for _, o := range ids {
 		var w words
 		w.str("group", o.Group)
 		w.str("kind", o.Kind)
 		w.str("namespace", o.Namespace)
 		w.str("name", o.Name)
-		out[i] = w.String()
+		l.put(w.String())
 	}
-	return out
 }
 
 func readObject(list []ObjectID, v string) ([]ObjectID, error) {
@@ -64,7 +62,7 @@ func readObject(list []ObjectID, v string) ([]ObjectID, error) {
 	return append(list, ObjectID{r.str("group"), r.str("kind"), r.str("namespace"), r.str("name")}), r.err
 }
 
-func writeFlags(s State) string {
+func writeFlags(s *State) string {
 	var w words
 	w.str("uid", s.UID)
 	w.flag("late", s.Late)
@@ -88,7 +86,7 @@ func readID(id *string, v string) error {
 }
 
 // writeRecovery: WATCHING while it is not decided.
-func writeRecovery(s State) string {
+func writeRecovery(s *State) string {
 	if s.Revert == "" {
 		return ""
 	}
@@ -120,7 +118,7 @@ func readRecovery(s *State, v string) error {
 	return r.err
 }
 
-func writeFreeze(s State) string {
+func writeFreeze(s *State) string {
 	if s.Frozen.IsZero() {
 		return ""
 	}
@@ -138,12 +136,10 @@ func readFreeze(s *State, v string) error {
 	return err
 }
 
-func writeGates(s State) []string {
-	out := make([]string, len(s.Gates))
-	for i, g := range s.Gates {
-		out[i] = g.String()
+func writeGates(s *State, l line) {
+	for _, g := range s.Gates {
+		l.put(g.String())
 	}
-	return out
 }
 
 // String is the gate as the note has it: `baseline hold why`.
@@ -165,12 +161,10 @@ func readGate(s *State, v string) error {
 	return nil
 }
 
-func writeEvents(s State) []string {
-	out := make([]string, len(s.Events))
-	for i, e := range s.Events {
-		out[i] = strings.TrimRight(fmt.Sprintf("%d %s %s %s", e.Seq, stamp(e.At), e.Kind, clip(e.Text)), " ")
+func writeEvents(s *State, l line) {
+	for _, e := range s.Events {
+		l.put(strings.TrimRight(strconv.Itoa(e.Seq)+" "+stamp(e.At)+" "+e.Kind+" "+clip(e.Text), " "))
 	}
-	return out
 }
 
 func readEvent(s *State, v string) error {

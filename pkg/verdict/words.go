@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,16 @@ import (
 // escapeWord writes a value as one word: space, %, control characters and what
 // is not ASCII as %XX.
 func escapeWord(s string) string {
+	plain := true
+	for i := range len(s) {
+		plain = plain && !escaped(s[i])
+	}
+	if plain {
+		return s
+	}
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c == '%' || c >= 0x7f {
+		if c := s[i]; escaped(c) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -23,6 +31,8 @@ func escapeWord(s string) string {
 	}
 	return b.String()
 }
+
+func escaped(c byte) bool { return c <= ' ' || c == '%' || c >= 0x7f }
 
 func unescapeWord(s string) (string, error) {
 	if !strings.Contains(s, "%") {
@@ -79,23 +89,21 @@ func (w words) String() string { return strings.Join(w, " ") }
 
 // reader takes a value apart; the first error stays.
 type reader struct {
-	kv  map[string]string
+	kv  []pair
 	err error
 }
 
+type pair struct{ key, value string }
+
 func readWords(v string, known ...string) *reader {
-	r := &reader{kv: map[string]string{}}
-	for _, f := range strings.Fields(v) {
+	r := &reader{kv: make([]pair, 0, len(known))}
+	for f := range strings.FieldsSeq(v) {
 		k, val, _ := strings.Cut(f, "=")
-		ok := false
-		for _, n := range known {
-			ok = ok || n == k
-		}
-		if !ok {
+		if !slices.Contains(known, k) {
 			r.fail("word %q is not known here", k)
 			continue
 		}
-		if _, twice := r.kv[k]; twice {
+		if r.flag(k) {
 			r.fail("word %q stands twice", k)
 			continue
 		}
@@ -103,7 +111,7 @@ func readWords(v string, known ...string) *reader {
 		if err != nil {
 			r.fail("%v", err)
 		}
-		r.kv[k] = u
+		r.kv = append(r.kv, pair{k, u})
 	}
 	return r
 }
@@ -114,15 +122,28 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-func (r *reader) str(key string) string { return r.kv[key] }
+// get finds a word; there are few.
+func (r *reader) get(key string) (value string, ok bool) {
+	for i := range r.kv {
+		if r.kv[i].key == key {
+			return r.kv[i].value, true
+		}
+	}
+	return "", false
+}
+
+func (r *reader) str(key string) string {
+	v, _ := r.get(key)
+	return v
+}
 
 func (r *reader) flag(key string) bool {
-	_, ok := r.kv[key]
+	_, ok := r.get(key)
 	return ok
 }
 
 func (r *reader) time(key string) time.Time {
-	v, ok := r.kv[key]
+	v, ok := r.get(key)
 	if !ok {
 		return time.Time{}
 	}
@@ -134,7 +155,7 @@ func (r *reader) time(key string) time.Time {
 }
 
 func (r *reader) dur(key string) time.Duration {
-	v, ok := r.kv[key]
+	v, ok := r.get(key)
 	if !ok {
 		return 0
 	}
@@ -146,9 +167,9 @@ func (r *reader) dur(key string) time.Duration {
 }
 
 func (r *reader) secs(key string) time.Duration {
-	n, err := strconv.ParseUint(r.kv[key], 10, 31)
+	n, err := strconv.ParseUint(r.str(key), 10, 31)
 	if err != nil {
-		r.fail("%s: %q is no number of seconds", key, r.kv[key])
+		r.fail("%s: %q is no number of seconds", key, r.str(key))
 	}
 	return time.Duration(n) * time.Second
 }
