@@ -18,26 +18,62 @@ type brief struct {
 // sources are.
 func plainly(data []byte) (brief, bool) {
 	b := brief{text: string(data)}
-	apps, sources := 0, 0
+	apps, in := 0, source{}
 	for line := range strings.SplitSeq(b.text, "\n") {
 		key, value, ok := plainLine(line)
-		switch {
-		case !ok:
+		if !ok {
 			return brief{}, false
-		case key == "kind" && value == "Application":
-			apps++
-		case key == "kind", key == "ref", key == "sourceHydrator", key == "generators", key == "items":
-			return brief{}, false
-		case key == "repoURL":
-			sources++
-		case key == "path":
-			if value == "" {
+		}
+		mark := strings.HasPrefix(line, "---")
+		if key == "" && value == "" && !mark {
+			continue
+		}
+		raw := len(line) - len(strings.TrimLeft(line, " "))
+		if in.open() && (mark || raw+1 < in.column) { // the mapping ends, or its next sibling begins
+			if !in.whole() {
 				return brief{}, false
 			}
-			b.paths = append(b.paths, strings.TrimPrefix(path.Clean("/"+value), "/"))
+			in = source{}
+		}
+		switch key {
+		case "kind":
+			if value != "Application" {
+				return brief{}, false
+			}
+			apps++
+		case "ref", "sourceHydrator", "generators", "items":
+			return brief{}, false
+		case "repoURL", "path":
+			if value == "" || !in.take(key, raw+len(line[raw:])-len(strings.TrimLeft(line[raw:], "- "))) {
+				return brief{}, false
+			}
+			if key == "path" {
+				b.paths = append(b.paths, strings.TrimPrefix(path.Clean("/"+value), "/"))
+			}
 		}
 	}
-	return b, apps > 0 && sources == len(b.paths)
+	return b, apps > 0 && (!in.open() || in.whole())
+}
+
+// source is a mapping with an address and a path, both of which it must have:
+// one without a path may be the whole repository.
+type source struct {
+	column     int // of its keys, from 1; 0: none is open
+	repo, path bool
+}
+
+func (s source) open() bool  { return s.column > 0 }
+func (s source) whole() bool { return s.repo && s.path }
+
+// take notes a key at a column from 0; false: it is of another mapping, or
+// there twice.
+func (s *source) take(key string, column int) bool {
+	column++
+	if s.open() && s.column != column || key == "repoURL" && s.repo || key == "path" && s.path {
+		return false
+	}
+	s.column, s.repo, s.path = column, s.repo || key == "repoURL", s.path || key == "path"
+	return true
 }
 
 // plainLine reads `key: value`, `- key: value`, `- value`, a comment, a mark
@@ -57,15 +93,17 @@ func plainLine(line string) (key, value string, ok bool) {
 	if strings.Contains(text, "{{") || strings.Contains(text, " #") {
 		return "", "", false
 	}
+	item := false
 	for strings.HasPrefix(text, "- ") {
-		text = strings.TrimLeft(text[2:], " ")
+		text, item = strings.TrimLeft(text[2:], " "), true
 	}
 	key, value, pair := strings.Cut(text, ":")
 	switch {
 	case text == "" || !plainWord(text[0]):
 		return "", "", false
 	case !pair:
-		return "", text, !strings.ContainsAny(text, "{}[]&*!|>%@,?")
+		// Elsewhere than in a list, it goes on with the value of the line before.
+		return "", text, item && !strings.ContainsAny(text, "{}[]&*!|>%@,?")
 	case strings.ContainsAny(key, " {}[]&*!|>%@,?#") || value != "" && value[0] != ' ':
 		return "", "", false
 	}
