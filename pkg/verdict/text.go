@@ -44,7 +44,10 @@ func isPlain(s string) bool {
 		}
 		space, at = c == ' ', at || c == '@'
 	}
-	return len(s) <= maxText && (!space || s == "") && !(at && strings.Contains(s, "://"))
+	if at && strings.Contains(s, "://") {
+		return false
+	}
+	return len(s) <= maxText && (!space || s == "")
 }
 
 // plainRune replaces what would break a line or reorder it.
