@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/hook"
 	"github.com/nav-watchdog/nav-watchdog/internal/lint"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
 // version is set by the linker.
@@ -124,6 +126,15 @@ func (e env) commitMsg(c *cli.Context) error {
 	check := lint.Config{
 		Handler: &lint.Text{W: e.err}, Note: e.err, Getenv: e.getenv,
 		Known: &lint.Known{Files: clone, Manifests: manifest.NewReader(clone), Now: e.now()},
+	}
+	urls, err := repo.RemoteURLs(c.Context)
+	if err != nil {
+		return err
+	}
+	if len(urls) > 0 {
+		check.Known.IsOurs = func(url string) bool {
+			return slices.ContainsFunc(urls, func(u string) bool { return verdict.SameRepo(u, url) })
+		}
 	}
 	return check.CommitMsg(c.Context, clone, c.Args().First(), msg)
 }
