@@ -42,7 +42,7 @@ repository: %s
 mirror: %s
 notes: hook
 interval: 1s
-status-interval: 2s
+status-interval: 10s
 refresh: {reconciliation: 15s, jitter: 15s}
 watcher: {name: %s, email: %[3]s@example.com}
 log: {level: debug}
