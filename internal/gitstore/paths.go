@@ -21,27 +21,74 @@ type Change struct {
 // its paths), in one process.
 func (r *Repo) Paths(ctx context.Context, ids []string) (map[string][]string, error) {
 	paths := make(map[string][]string, len(ids))
+	err := r.ChangesOf(ctx, ids, func(commit string) { paths[commit] = []string{} },
+		func(commit string, ch PathChange) { paths[commit] = append(paths[commit], ch.Path) })
+	if err != nil {
+		return nil, err
+	}
+	return paths, nil
+}
+
+// ChangesOf is Paths with what stood and stands there: head is called for each
+// commit, whatever it changed, and then change for each of its paths.
+func (r *Repo) ChangesOf(ctx context.Context, ids []string, head func(commit string), change func(commit string, ch PathChange)) error {
 	if len(ids) == 0 {
-		return paths, nil
+		return nil
 	}
 	if err := r.checkIDs(ids); err != nil {
-		return nil, fmt.Errorf("listing changed paths: %w", err)
+		return fmt.Errorf("listing changed paths: %w", err)
 	}
 	c := command{
 		args:  append([]string{"diff-tree", "--stdin", "--always", "--diff-merges=first-parent"}, rawDiff()...),
 		stdin: strings.NewReader(strings.Join(unique(ids), "\n") + "\n"),
 	}
-	err := r.stream(ctx, c, func(p io.Reader) error { return addPaths(p, paths) })
+	said := make(map[string]bool, len(ids))
+	err := r.stream(ctx, c, func(p io.Reader) error {
+		return readRaw(p, func(commit string) error {
+			said[commit] = true
+			head(commit)
+			return nil
+		}, func(commit string, ch PathChange) error {
+			change(commit, ch)
+			return nil
+		})
+	})
 	if err != nil {
-		return nil, fmt.Errorf("listing changed paths: %w", r.nameMissing(ctx, ids, err))
+		return fmt.Errorf("listing changed paths: %w", r.nameMissing(ctx, ids, err))
 	}
 	for _, id := range ids {
 		// diff-tree repeats what it does not understand, and goes on.
-		if _, ok := paths[id]; !ok {
-			return nil, fmt.Errorf("listing changed paths: %s is not a commit", id)
+		if !said[id] {
+			return fmt.Errorf("listing changed paths: %s is not a commit", id)
 		}
 	}
-	return paths, nil
+	return nil
+}
+
+// Between lists the paths in which two commits differ, given by their ids.
+func (r *Repo) Between(ctx context.Context, from, to string) ([]PathChange, error) {
+	if err := r.checkIDs([]string{from, to}); err != nil {
+		return nil, fmt.Errorf("comparing two commits: %w", err)
+	}
+	changes, err := r.between(ctx, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("comparing %s with %s: %w", from, to, err)
+	}
+	return changes, nil
+}
+
+func (r *Repo) between(ctx context.Context, from, to string) ([]PathChange, error) {
+	c := command{args: append(append([]string{"diff-tree"}, rawDiff()...), "--end-of-options", from, to)}
+	var changes []PathChange
+	err := r.stream(ctx, c, func(p io.Reader) error {
+		return readRaw(p, func(head string) error {
+			return fmt.Errorf("git diff-tree wrote %q", head)
+		}, func(_ string, ch PathChange) error {
+			changes = append(changes, ch)
+			return nil
+		})
+	})
+	return changes, err
 }
 
 // OwnPaths lists, for every commit that tips reach and exclude does not, oldest

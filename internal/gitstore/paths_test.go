@@ -2,6 +2,7 @@ package gitstore_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,19 @@ func TestPaths(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	// Between two commits git says the same, without the paths in which they agree.
+	between := []string{}
+	for _, ch := range must[[]gitstore.PathChange](t)(g.Between(ctx, root, merge)) {
+		between = append(between, ch.Path+" "+ch.After.Mode)
+	}
+	listed := strings.FieldsFunc(r.Git("diff-tree", "-r", "-z", "--name-only", root, merge), func(c rune) bool { return c == 0 })
+	if len(between) != len(listed) || !slices.Contains(between, "side 120000") || !slices.Contains(between, "dir/x ") {
+		t.Errorf("between %q, git says %q", between, listed)
+	}
 	for _, bad := range []string{strings.Repeat("ab", 20), "main", r.Git("rev-parse", root+":a")} {
+		if _, err := g.Between(ctx, root, bad); err == nil {
+			t.Errorf("compared with %q", bad)
+		}
 		if _, err := g.Paths(ctx, []string{root, bad}); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%q: %v", bad, err)
 		}

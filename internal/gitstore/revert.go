@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -33,17 +32,7 @@ func (r *Repo) Changes(ctx context.Context, commit string) ([]PathChange, error)
 	if len(commits[0].Parents) == 0 {
 		return nil, &RootError{Commit: commit}
 	}
-	c := command{args: append(append([]string{"diff-tree"}, rawDiff()...),
-		"--end-of-options", commits[0].Parents[0], commit)}
-	var changes []PathChange
-	err = r.stream(ctx, c, func(p io.Reader) error {
-		return readRaw(p, func(head string) error {
-			return fmt.Errorf("git diff-tree wrote %q", head)
-		}, func(_ string, ch PathChange) error {
-			changes = append(changes, ch)
-			return nil
-		})
-	})
+	changes, err := r.between(ctx, commits[0].Parents[0], commit)
 	if err != nil {
 		return nil, fmt.Errorf("listing changes of %s: %w", commit, err)
 	}
