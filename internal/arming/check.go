@@ -64,6 +64,9 @@ type Request struct {
 	Branch, DefaultBranch string   // short names or refs/heads/...
 	Paths                 []string // that the commit changed, both sides of a rename
 	PathsUnknown          bool     // nobody can tell yet what it changes
+	// NoCommit: no commit is asked about, but what stands. Branch is then the one
+	// that was asked for; empty: any that the policy watches.
+	NoCommit bool
 
 	// Places are what each place that knows the Application says of it; none:
 	// nobody knows it. Asked names the places that were asked.
@@ -249,6 +252,9 @@ func waive(f Finding, r Request) Finding {
 		return f
 	}
 	deletes := r.Content.deletes()
+	if r.NoCommit {
+		deletes = verdict.Unknown
+	}
 	if reason, ok := waived(r.Policies, f.Rule, r.app(), deletes); ok {
 		f.Outcome, f.Hint, f.Reason = Accepted, "", reason
 		f.Message += "; accepted by the policy: " + reason
@@ -260,6 +266,9 @@ func waive(f Finding, r Request) Finding {
 			continue
 		}
 		switch {
+		case r.NoCommit:
+			f.Outcome, f.Hint = NotAssessed, ""
+			f.Message += "; the policy accepts it for a commit whose revert deletes nothing: " + entry.Reason
 		case deletes == verdict.Yes:
 			f.Message += "; the policy accepts it when it deletes nothing, and a revert deletes " + removed(r.Content.Removed)
 		case r.Content == nil:

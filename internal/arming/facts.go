@@ -13,6 +13,7 @@ type Facts struct {
 	App  verdict.App
 	From string    // which place, for people: "live", "manifest apps/web.yaml"
 	At   time.Time // how old it is; zero when the place has no age
+	Line int       // in the file that From names; 0: no file, or not known
 
 	Project       string
 	Controller    string // namespace of the Argo CD that controls it; empty: not said

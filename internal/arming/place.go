@@ -29,11 +29,19 @@ type Place struct {
 // TreeAsk says which manifests of a commit are read, and for what.
 type TreeAsk struct {
 	Commit string
+	// Parent is the first parent, if Changed is all that differs from it; empty:
+	// that is not said.
+	Parent string
+	// Base is a commit that was there before and stays, from which what stands in
+	// Commit can be found out by what differs; empty: there is none.
+	Base string
 	// Globs name the files; without any they are looked for: among Changed, the
 	// paths that the commit changed, and, if Search says so, in the whole tree.
 	Globs   []string
 	Changed []string
 	Search  bool
+	// All: everything that the files hold is asked for.
+	All bool
 	// Apps are the names of the Applications that are asked about. Others need
 	// only be found where a changed path lies in what they deploy.
 	Apps []string

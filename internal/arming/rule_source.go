@@ -80,6 +80,9 @@ func ourSources(r Request, f Facts) []verdict.Source {
 // does not follow the branch. A source without a path (ref) is touched by
 // every commit; where none is touched, all are asked.
 func checkTargetRevision(r Request, f Facts, ours []verdict.Source) []Finding {
+	if r.NoCommit {
+		return checkStandingRevision(r, f, ours)
+	}
 	if r.Branch == "" && r.Vouched == VouchNotAssessed {
 		return []Finding{found(RuleTargetRevision, NotAssessed, "the branch on which the commit is going to land is not known here")}
 	}

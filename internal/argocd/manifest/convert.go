@@ -41,7 +41,7 @@ func (c *converter) value(n *yaml.Node, depth int) (any, error) {
 	}
 	if c.aliases > 0 {
 		if c.expanded++; c.expanded > maxExpanded {
-			return nil, at(n, "aliases unfold to more than %d values", maxExpanded)
+			return nil, notRead(n, "aliases unfold to more than %d values", maxExpanded)
 		}
 	}
 	switch n.Kind {
@@ -75,9 +75,9 @@ func (c *converter) mapping(n *yaml.Node, depth int) (any, error) {
 		key := n.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return nil, at(key, "a key must be text")
+			return nil, at(key, keyMustBeText)
 		case key.Tag == "!!merge":
-			return nil, at(key, "merge keys (<<) are not supported")
+			return nil, notRead(key, "merge keys (<<) are not supported")
 		}
 		if _, twice := m[key.Value]; twice {
 			return nil, at(key, "key %q stands twice", key.Value)
@@ -124,8 +124,22 @@ func scalar(n *yaml.Node) (any, error) {
 	}
 }
 
-// at is an error with the position in the file; the file's name is put before
-// it.
+const keyMustBeText = "a key must be text"
+
+// placedError has the position in the file; the file's name is put before it.
+type placedError struct {
+	line, column int
+	text         string
+	ours         bool // others read it: only we do not
+}
+
+func (e *placedError) Error() string { return fmt.Sprintf("%d:%d: %s", e.line, e.column, e.text) }
+
 func at(n *yaml.Node, format string, args ...any) error {
-	return fmt.Errorf("%d:%d: %s", n.Line, n.Column, fmt.Sprintf(format, args...))
+	return &placedError{line: n.Line, column: n.Column, text: fmt.Sprintf(format, args...)}
+}
+
+// notRead is at for what kubectl would read.
+func notRead(n *yaml.Node, format string, args ...any) error {
+	return &placedError{line: n.Line, column: n.Column, text: fmt.Sprintf(format, args...), ours: true}
 }

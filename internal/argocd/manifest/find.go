@@ -71,8 +71,12 @@ func add(p *arming.Place, n *yaml.Node, top bool) error {
 	if err != nil {
 		return err
 	}
+	apps := len(p.Apps)
 	if err := argocd.Add(p, fields, false); err != nil {
 		return at(n, "%v", err)
+	}
+	for i := range p.Apps[apps:] {
+		p.Apps[apps+i].Line = n.Line
 	}
 	return nil
 }
