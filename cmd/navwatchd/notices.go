@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/config"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
@@ -47,6 +48,35 @@ type notices struct {
 	hook       *notify.Webhook
 	repository string // as it may be shown
 	clean      redactor
+	*outcomes
+}
+
+// outcomes are what became of notices, until the daemon asks. They outlive a
+// webhook whose settings changed.
+type outcomes struct {
+	mu   sync.Mutex
+	byID map[string]error
+}
+
+func (o *outcomes) add(id string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byID == nil {
+		o.byID = map[string]error{}
+	}
+	if got, known := o.byID[id]; known && got == nil {
+		return // delivered is delivered
+	}
+	o.byID[id] = err
+}
+
+// Outcomes hands them over.
+func (o *outcomes) Outcomes() map[string]error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out := o.byID
+	o.byID = nil
+	return out
 }
 
 func (n notices) Notify(w watchd.Notice) {
@@ -56,24 +86,26 @@ func (n notices) Notify(w watchd.Notice) {
 	})
 }
 
-// openWebhook starts the webhook; nil: none is configured.
-func openWebhook(set config.Daemon, secret []byte, log *slog.Logger, told func(kind, result string)) (*notify.Webhook, error) {
+// openWebhook starts the webhook; nil: none is configured. What is not delivered
+// the daemon sends again.
+func openWebhook(set config.Daemon, secret []byte, log *slog.Logger, told func(kind, result string), became *outcomes) (*notify.Webhook, error) {
 	if set.Notify.Webhook == "" {
 		return nil, nil
 	}
 	return notify.New(notify.Config{
 		URL: set.Notify.Webhook, Secret: secret, UserAgent: userAgent(),
 		Done: func(n notify.Notice, err error) {
+			became.add(n.ID, err)
 			switch {
 			case err == nil:
 				told(n.Kind, "sent")
 				log.Info("notice sent", "id", n.ID, "kind", n.Kind)
 			case errors.Is(err, notify.ErrFull):
 				told(n.Kind, "dropped")
-				log.Error("notice lost", "id", n.ID, "kind", n.Kind, "error", err)
+				log.Warn("notice not delivered", "id", n.ID, "kind", n.Kind, "error", err)
 			default:
 				told(n.Kind, "failed")
-				log.Error("notice lost", "id", n.ID, "kind", n.Kind, "error", err)
+				log.Warn("notice not delivered", "id", n.ID, "kind", n.Kind, "error", err)
 			}
 		},
 	})

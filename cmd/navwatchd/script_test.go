@@ -39,6 +39,7 @@ import (
 //	reverts BRANCH N                   how many reverts the branch holds
 //	tip BRANCH COMMIT                  where the branch is
 //	noticed KIND N [TEXT]              exactly N notices of this kind were sent
+//	webhook down|up                    whether notices are taken
 //	person TEXT                        the log called a person so; `! person` nobody at all
 //	logged TEXT
 //	people KIND BY [APP]               a line in people
@@ -61,6 +62,7 @@ func TestScript(t *testing.T) {
 			"unnoted": words(unnotedCommand), "reverts": words(revertsCommand), "tip": words(tipCommand), "logged": words(loggedCommand),
 			"people": words(peopleCommand), "hooked": words(hookedCommand), "keys": words(keysCommand), "says": words(saysCommand), "refused": words(refusedCommand),
 			"around": words(aroundCommand), "save": words(saveCommand), "person": personCommand, "noticed": words(noticedCommand),
+			"webhook": words(webhookCommand),
 		},
 	})
 }

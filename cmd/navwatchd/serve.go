@@ -55,6 +55,7 @@ type served struct {
 	site   site
 	next   *site // another repository or cluster to go on with
 	out    outlets
+	became outcomes // of notices
 	bin    *binary
 
 	metrics *metrics
@@ -151,7 +152,7 @@ func (s *served) daemonConfig(ctx context.Context) watchd.Config {
 	c.Store, c.Look, c.Passed, c.Clean = st, s.e.look, s.passed, s.clean.text
 	c.Renew = func(d *watchd.Daemon) error { return s.renew(ctx, d) }
 	if s.out.hook != nil {
-		c.Notifier = notices{s.out.hook, s.set.Shown(), s.clean}
+		c.Notifier = notices{s.out.hook, s.set.Shown(), s.clean, &s.became}
 	}
 	return c
 }
@@ -182,7 +183,7 @@ func (s *served) put(set config.Daemon, secret []byte, before *config.Daemon) (e
 		}
 	}()
 	if before == nil || set.Notify != before.Notify || string(secret) != string(s.secret) {
-		if out.hook, err = openWebhook(set, secret, out.log, s.metrics.notice); err != nil {
+		if out.hook, err = openWebhook(set, secret, out.log, s.metrics.notice, &s.became); err != nil {
 			return exit.Misused(err)
 		}
 	}

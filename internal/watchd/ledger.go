@@ -25,6 +25,11 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 		}
 		d.started, d.said = true, d.status.Verdicts
 		delete(d.sick, "status")
+		d.policyOf(ctx, d.view.Branches[d.view.Default]) // notices say which one stands
+		d.resume(d.status.Notices)
+		if d.failure == nil {
+			d.failure = d.status.Failed
+		}
 	}
 	if d.believes(d.view.Unsigned["verdicts"]) {
 		if err := d.checkVerdicts(ctx, now); err != nil {
@@ -61,6 +66,7 @@ func (d *Daemon) loadPeople(ctx context.Context) error {
 	d.heard("people", unread)
 	d.mayFree(d.view.Unsigned["people"])
 	d.mayReset(ctx)
+	d.tellFreezes(ctx)
 	return nil
 }
 
@@ -131,7 +137,11 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 		return
 	}
 	d.past.wake(commit)
-	if !first && f.sum != d.tried[commit] {
+	switch {
+	case first:
+	case f.sum == d.tried[commit]:
+		d.arrivedAfterAll(commit)
+	default:
 		d.notAlone(commit)
 	}
 	if len(own) == 0 && allFinal(f.states, now) {

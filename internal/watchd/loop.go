@@ -81,6 +81,7 @@ func (d *Daemon) stop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, shutdown)
 	defer cancel()
 	now := d.cfg.Now()
+	d.deliveries(now)
 	err := d.cfg.Store.Write(ctx, Write{At: now, Inventory: d.inventoryBytes(ctx, now), Status: func(verdicts string) []byte {
 		return d.statusBytes(now, verdicts)
 	}})

@@ -214,7 +214,8 @@ func TestReport(t *testing.T) {
 // box keeps notices.
 type box []watchd.Notice
 
-func (b *box) Notify(n watchd.Notice) { *b = append(*b, n) }
+func (b *box) Notify(n watchd.Notice)     { *b = append(*b, n) }
+func (b *box) Outcomes() map[string]error { return nil }
 
 func (b box) kinds() string {
 	var out []string

@@ -26,15 +26,23 @@ type pass struct {
 	revert  *revertPlan
 }
 
-// Pass looks at every open watch once.
+// Pass looks at every open watch once. Why one failed is told by the status of
+// the next that can be written.
 func (d *Daemon) Pass(ctx context.Context) error {
 	p := &pass{
 		Daemon: d, now: d.cfg.Now(), next: map[key]verdict.State{}, write: map[key]bool{},
 		persons: map[key]string{}, direct: map[verdict.App]Snapshot{},
 	}
+	d.deliveries(p.now)
+	err := p.run(ctx)
+	d.noteFailure(p.now, err)
+	return err
+}
+
+func (p *pass) run(ctx context.Context) error {
 	fetchErr := p.fetch(ctx)
 	between := p.look(ctx)
-	if !d.fetched {
+	if !p.fetched {
 		return fetchErr
 	}
 	if err := p.judge(ctx, between); err != nil {

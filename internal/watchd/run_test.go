@@ -25,6 +25,8 @@ type memory struct {
 	write   func(context.Context) error
 	fetches []time.Time
 	status  []byte
+	people  []string
+	reads   bool // the status that was written is there for the next daemon
 	notes   map[string][]byte
 }
 
@@ -39,8 +41,17 @@ func (m *memory) Fetch(ctx context.Context) (watchd.View, error) {
 }
 
 func (m *memory) Verdicts(context.Context, func(string, []byte) error) error { return nil }
-func (m *memory) People(context.Context) ([][]byte, error)                   { return nil, nil }
-func (m *memory) Status(context.Context) ([]byte, error)                     { return nil, nil }
+
+func (m *memory) People(context.Context) ([][]byte, error) {
+	return [][]byte{[]byte(strings.Join(m.people, "\n"))}, nil
+}
+
+func (m *memory) Status(context.Context) ([]byte, error) {
+	if m.reads {
+		return m.status, nil
+	}
+	return nil, nil
+}
 
 func (m *memory) Arrivals(context.Context) (map[string][]byte, error) {
 	line := verdict.Arrival{Commit: commit, Branch: "main", By: "alice", At: time.Now()}.Line()
@@ -140,7 +151,8 @@ func (m *memory) reach(t *testing.T) int64 {
 }
 
 // TestRunPolls: the first pass comes at once, then one an interval, whatever
-// becomes of them; at the end the budgets are stored, though no status is due.
+// becomes of them; why one failed stands in the next status, and at the end the
+// budgets are stored, though no status is due.
 func TestRunPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the line is down")
@@ -163,8 +175,12 @@ func TestRunPolls(t *testing.T) {
 				t.Errorf("pass %d came after %s, want %s", i, at.Sub(start), want)
 			}
 		}
-		if got := m.reach(t); got != 0 {
-			t.Errorf("the heartbeat of the first pass says that %ds were observed", got)
+		// The first pass wrote a heartbeat, and the one after that which failed.
+		if got := m.reach(t); got != 40 {
+			t.Errorf("the last heartbeat says that %ds were observed, want 40", got)
+		}
+		if got := m.said(t, "failed"); !strings.Contains(got, "the line is down") || !strings.Contains(got, `"passes": 1`) {
+			t.Errorf("of the pass that failed it says %s", got)
 		}
 		if err := end(); err != nil {
 			t.Errorf("Run ended in %v", err)

@@ -3,8 +3,10 @@ package watchd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
@@ -22,7 +24,10 @@ type status struct {
 	Freezes  []verdict.Freeze  `json:"freezes"`
 	Budgets  []budget          `json:"budgets"`
 	Apps     []inventory       `json:"apps"`
-	Sick     map[string]string `json:"sick,omitempty"` // what cannot be seen, and why
+	Sick     map[string]string `json:"sick,omitempty"`    // what cannot be seen, and why
+	Failed   *failure          `json:"failed,omitempty"`  // the last pass that failed
+	Notices  []Notice          `json:"notices,omitempty"` // not known to be delivered
+	Told     []string          `json:"told,omitempty"`    // ids of notices about freezes of people that stand
 
 	used map[[2]string]budget // Budgets as they were read, by commit and Application
 }
@@ -39,6 +44,42 @@ type budget struct {
 type recoveries struct {
 	Reach    int64 `json:"reach"`
 	Deadline int64 `json:"deadline"`
+}
+
+// failure is the last pass that failed, for a status that could not be written
+// just then.
+type failure struct {
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+	Passes int       `json:"passes"` // in a row
+}
+
+// forgetFailure is how long a failure is told of after it.
+const forgetFailure = 24 * time.Hour
+
+// noteFailure keeps why a pass failed. A race that was lost is written with the next
+// heartbeat: of two daemons each would make the other lose again.
+func (d *Daemon) noteFailure(now time.Time, err error) {
+	switch {
+	case err == nil:
+		d.inRow = 0
+		return
+	case errors.Is(err, context.Canceled):
+		return
+	}
+	d.inRow++
+	d.failure = &failure{At: now.UTC().Truncate(time.Second), Reason: clipped(d.clean(err)), Passes: d.inRow}
+	d.statusDue = d.statusDue || !errors.Is(err, ErrStale)
+}
+
+// maxReason bounds the reason of a failure, in bytes.
+const maxReason = 2000
+
+func clipped(s string) string {
+	if len(s) <= maxReason {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxReason], "") + "..."
 }
 
 // inventory is what the cluster says of one Application of this repository.
@@ -85,7 +126,10 @@ func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
 	s := status{
 		V: 1, At: now.UTC().Truncate(time.Second), Watcher: d.watcher(),
 		Tips: d.status.Tips, Verdicts: verdicts, Freezes: d.status.Freezes,
-		Budgets: []budget{}, Apps: d.inventory(), Sick: d.sick,
+		Budgets: []budget{}, Apps: d.inventory(), Sick: d.sick, Notices: d.undelivered(), Told: d.status.Told,
+	}
+	if d.failure != nil && now.Sub(d.failure.At) < forgetFailure {
+		s.Failed = d.failure
 	}
 	if s.Freezes == nil {
 		s.Freezes = []verdict.Freeze{}

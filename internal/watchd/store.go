@@ -26,25 +26,18 @@ const refusedHint = "the watcher must push as the user whom `navhook install --w
 // daemon's own.
 //
 // A crash before the push leaves nothing: the watch is judged afresh. A crash
-// after it leaves the note together with the revert. A push whose outcome is
-// not known changes nothing here; the next fetch tells.
+// after it leaves the note together with the revert, and with the notices that
+// must be sent in the status. A push whose outcome is not known changes nothing
+// here; the next fetch tells.
 func (p *pass) store(ctx context.Context) error {
 	p.mark()
-	w := Write{Verdicts: map[string][]byte{}, At: p.now}
 	merged := maps.Clone(p.states)
 	maps.Copy(merged, p.next)
-	byCommit := map[string][]key{}
-	for k := range merged {
-		byCommit[k.commit] = append(byCommit[k.commit], k)
-	}
-	for k, must := range p.write {
-		if must && p.broken[k.commit] == nil && w.Verdicts[k.commit] == nil {
-			w.Verdicts[k.commit] = p.note(merged, byCommit[k.commit])
-		}
-	}
+	w := Write{Verdicts: p.notes(merged), At: p.now}
+	calls, freezes, waiting := p.calls(), p.status.Freezes, p.pending
+	p.await(calls...)
 	// The first verdict of all must be known of at once: a status without its
 	// tip could not tell that `verdicts` was deleted.
-	thawed := p.status.Freezes
 	due := p.freezeBackwards() || p.statusDue || p.status.Watcher != p.watcher() || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
 		maps.Copy(p.states, p.next)
@@ -67,12 +60,30 @@ func (p *pass) store(ctx context.Context) error {
 		p.tried[commit] = sha256.Sum256(note)
 	}
 	if err := p.cfg.Store.Write(ctx, w); err != nil {
-		p.states, p.status.Freezes = old, thawed
-		return p.failed(ctx, w, err)
+		p.states, p.status.Freezes, p.pending = old, freezes, waiting
+		return p.failed(ctx, calls, err)
 	}
 	p.said, p.refusedNotes = said, false
 	p.arrivedWrite(w, due)
+	for _, n := range calls {
+		p.say(n)
+	}
 	return nil
+}
+
+// notes are those that must be written.
+func (p *pass) notes(merged map[key]verdict.State) map[string][]byte {
+	byCommit := map[string][]key{}
+	for k := range merged {
+		byCommit[k.commit] = append(byCommit[k.commit], k)
+	}
+	out := map[string][]byte{}
+	for k, must := range p.write {
+		if must && p.broken[k.commit] == nil && out[k.commit] == nil {
+			out[k.commit] = p.note(merged, byCommit[k.commit])
+		}
+	}
+	return out
 }
 
 // freezeBackwards takes the freezes of this pass's verdicts into the status, so
@@ -156,22 +167,19 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 		p.cfg.Log.Info("watch moved", "commit", k.commit, "app", k.app.String(), "verdict", string(s.Verdict),
 			"reason", s.Reason.String(), "recovery", string(s.Recovery), "revert", s.Revert)
 		p.moves[string(s.Verdict)]++
-		if why := p.persons[k]; why != "" {
-			p.tellOf(s, why)
-		}
 	}
 	if r := p.revert; r != nil {
 		delete(p.refused, r.key)
-		limit := limits(p.policy[p.view.Branches[p.view.Default]])
-		if open := verdict.Circuit(p.all(), p.people, limit, r.key.app, p.now); open != "" {
-			p.tell(Notice{Kind: KindCircuit, Text: "the circuit is open: " + open, Commit: r.key.commit, App: r.key.app.String(), Revert: r.commit}, r.key.commit, r.key.app.String(), r.commit)
-		}
 	}
 }
 
-// failed sorts out what a write that did not succeed means.
-func (p *pass) failed(ctx context.Context, w Write, err error) error {
+// failed sorts out what a write that did not succeed means. Calls were to be
+// made with it.
+func (p *pass) failed(ctx context.Context, calls []Notice, err error) error {
 	r := p.revert
+	if errors.Is(err, ErrUnknown) {
+		p.unheard(calls)
+	}
 	switch {
 	case !errors.Is(err, ErrRefused):
 		return fmt.Errorf("writing verdicts: %w", err)

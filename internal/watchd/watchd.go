@@ -87,10 +87,14 @@ type Daemon struct {
 	sick    map[string]string // what cannot be seen, for the status
 	greeted bool              // the first pass that arrived was told of
 
-	policySums   map[string]string // digests of the policies read, by commit
-	moves        map[string]int    // transitions written so far, by verdict
-	statusDue    bool              // the status must be written in the next pass
-	refusedNotes bool              // the last push of notes was refused
+	pending      []pending           // notices that are not known to be delivered
+	untold       map[string][]Notice // those of the last push that was not heard of, by commit
+	policySums   map[string]string   // digests of the policies read, by commit
+	moves        map[string]int      // transitions written so far, by verdict
+	failure      *failure            // the last pass that failed; nil: none within a day
+	inRow        int                 // passes that failed, up to the last one
+	statusDue    bool                // the status must be written in the next pass
+	refusedNotes bool                // the last push of notes was refused
 }
 
 // key names a watch.
@@ -115,7 +119,7 @@ func New(c Config) (*Daemon, error) {
 		states: map[key]verdict.State{}, past: newPast(), sums: map[string][32]byte{}, unread: map[string]bool{}, written: map[key]writing{}, wrote: map[string][32]byte{}, tried: map[string][32]byte{}, stored: map[string]bool{}, broken: map[string]error{},
 		arrived: map[string][]verdict.Arrival{}, memory: map[verdict.App]verdict.Memory{},
 		policy: map[string]arming.Policy{}, refused: map[key]int{}, sick: map[string]string{},
-		policySums: map[string]string{}, moves: map[string]int{},
+		policySums: map[string]string{}, moves: map[string]int{}, untold: map[string][]Notice{},
 	}, nil
 }
 
