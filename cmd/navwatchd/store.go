@@ -260,12 +260,17 @@ func outcome(err error) error {
 		{gitstore.ErrUnknown, watchd.ErrUnknown},
 		{gitstore.ErrRefused, watchd.ErrRefused},
 	} {
-		if errors.Is(err, pair[0]) {
-			if errors.Is(pair[1], watchd.ErrNoAtomic) {
-				return fmt.Errorf("%w: %w: %w", watchd.ErrRefused, pair[1], err)
-			}
-			return fmt.Errorf("%w: %w", pair[1], err)
+		if !errors.Is(err, pair[0]) {
+			continue
 		}
+		var push *gitstore.PushError
+		switch {
+		case errors.Is(pair[1], watchd.ErrNoAtomic):
+			return fmt.Errorf("%w: %w: %w", watchd.ErrRefused, pair[1], err)
+		case errors.Is(pair[1], watchd.ErrRefused) && errors.As(err, &push) && len(push.Status) > 0:
+			return fmt.Errorf("%w: %w: %w", watchd.ErrRefused, watchd.ErrDeclined, err)
+		}
+		return fmt.Errorf("%w: %w", pair[1], err)
 	}
 	return err
 }

@@ -93,8 +93,9 @@ func (d *Daemon) undelivered() []Notice {
 	return out
 }
 
-// unheard keeps the notices of a push that was not heard of, by commit: where it
-// arrived after all, the next reading of its note sends them.
+// unheard keeps the notices of a push that failed, by commit: where it arrived
+// after all, the next reading of its note sends them. Also one that left the
+// server as it was may still arrive, if the line broke under it.
 func (d *Daemon) unheard(notices []Notice) {
 	clear(d.untold)
 	for _, n := range notices {

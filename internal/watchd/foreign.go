@@ -26,7 +26,7 @@ func (d *Daemon) believes(why string) bool {
 		return true
 	}
 	d.complain("verdicts", errors.New(why))
-	d.tell(Notice{Kind: KindOthers, Text: "verdicts is not signed by the watcher; nothing is decided, and every revert is held: " + why + "; " + foreignHint}, why)
+	d.tell(Notice{Kind: KindForeign, Text: "verdicts is not signed by the watcher; nothing is decided, and every revert is held: " + why + "; " + foreignHint}, why)
 	return false
 }
 
@@ -34,7 +34,7 @@ func (d *Daemon) believes(why string) bool {
 // commits were taken up, and what is frozen.
 func (d *Daemon) unbelieved(why string) error {
 	if d.sick["status"] != why {
-		d.tell(Notice{Kind: KindOthers, Text: "the status is not signed by the watcher; nothing is judged: " + why}, why)
+		d.tell(Notice{Kind: KindForeign, Text: "the status is not signed by the watcher; nothing is judged: " + why}, why)
 	}
 	d.sick["status"] = why
 	return fmt.Errorf("reading the status: %s\nhint: %s", why, statusHint)

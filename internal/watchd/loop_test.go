@@ -225,6 +225,27 @@ func (b box) kinds() string {
 	return strings.Join(out, " ")
 }
 
+// TestNotesNotTaken: where nobody says no, the line may have broken: a person is
+// called at the third time in a row.
+func TestNotesNotTaken(t *testing.T) {
+	m, got := &memory{}, &box{}
+	m.write = func(context.Context) error { return fmt.Errorf("%w: the line broke", watchd.ErrRefused) }
+	c := settings(m, &bytes.Buffer{})
+	c.Notifier = got
+	d, err := watchd.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "", "notes-refused", "notes-refused"} {
+		if d.Pass(t.Context()) == nil {
+			t.Error("a pass that wrote nothing is a good one")
+		}
+		if got.kinds() != want {
+			t.Errorf("pass %d: told %q, want %q", i, got.kinds(), want)
+		}
+	}
+}
+
 // TestNotesRefused: a person is called at the first refusal, and again only
 // after notes went through in between. The id is that of the tip, so a restart
 // gives the same.
@@ -233,7 +254,7 @@ func TestNotesRefused(t *testing.T) {
 	refuse := true
 	m.write = func(context.Context) error {
 		if refuse {
-			return fmt.Errorf("%w: not the watcher", watchd.ErrRefused)
+			return fmt.Errorf("%w: %w: not the watcher", watchd.ErrRefused, watchd.ErrDeclined)
 		}
 		return nil
 	}

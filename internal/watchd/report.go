@@ -3,6 +3,7 @@ package watchd
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"time"
 
@@ -76,12 +77,15 @@ func policySum(data []byte, there bool, err error) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// notesRefused calls a person when the server stops taking notes.
+// notesRefused calls a person when the server stops taking notes: at once where
+// it says so, else, since a line may have broken, at the third time in a row.
 func (d *Daemon) notesRefused(err error) {
-	if !d.refusedNotes {
-		d.tell(Notice{Kind: KindNotesRefused, Text: "the server refuses the watcher's notes: " + d.clean(err)}, d.view.Verdicts)
+	d.refusedNotes++
+	if d.refusedNotes < maxRefusals && !errors.Is(err, ErrDeclined) || d.toldRefusal {
+		return
 	}
-	d.refusedNotes = true
+	d.toldRefusal = true
+	d.tell(Notice{Kind: KindNotesRefused, Text: "the server refuses the watcher's notes: " + d.clean(err)}, d.view.Verdicts)
 }
 
 // clean is an error's text without secrets.

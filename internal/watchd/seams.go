@@ -148,4 +148,6 @@ var (
 	ErrRefused  = errors.New("the repository refused the push")
 	ErrUnknown  = errors.New("whether the push arrived is not known")
 	ErrNoAtomic = errors.New("the server does not offer atomic pushes")
+	// ErrDeclined goes with ErrRefused where the server itself said so.
+	ErrDeclined = errors.New("the server declined it")
 )

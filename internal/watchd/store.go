@@ -63,7 +63,7 @@ func (p *pass) store(ctx context.Context) error {
 		p.states, p.status.Freezes, p.pending = old, freezes, waiting
 		return p.failed(ctx, calls, err)
 	}
-	p.said, p.refusedNotes = said, false
+	p.said, p.refusedNotes, p.toldRefusal = said, 0, false
 	p.arrivedWrite(w, due)
 	for _, n := range calls {
 		p.say(n)
@@ -177,9 +177,7 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 // made with it.
 func (p *pass) failed(ctx context.Context, calls []Notice, err error) error {
 	r := p.revert
-	if errors.Is(err, ErrUnknown) {
-		p.unheard(calls)
-	}
+	p.unheard(calls)
 	switch {
 	case !errors.Is(err, ErrRefused):
 		return fmt.Errorf("writing verdicts: %w", err)

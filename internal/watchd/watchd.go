@@ -94,7 +94,8 @@ type Daemon struct {
 	failure      *failure            // the last pass that failed; nil: none within a day
 	inRow        int                 // passes that failed, up to the last one
 	statusDue    bool                // the status must be written in the next pass
-	refusedNotes bool                // the last push of notes was refused
+	refusedNotes int                 // pushes of notes that were refused, up to the last one
+	toldRefusal  bool                // a person was called for that
 }
 
 // key names a watch.
