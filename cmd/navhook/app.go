@@ -99,8 +99,11 @@ func (e env) open(ctx context.Context) (*gitstore.Repo, error) {
 }
 
 func (e env) push(c *cli.Context, repo *gitstore.Repo) hook.Config {
+	s := newStore(repo)
+	trees := manifest.NewReader(s.files)
+	trees.Remember(memoryIn(repo.CommonDir()))
 	return hook.Config{
-		Stdin: e.in, Out: e.err, Repo: store{repo}, Manifests: manifest.NewReader(store{repo}), User: e.user, Now: e.now, Getenv: e.getenv,
+		Stdin: e.in, Out: e.err, Repo: s, Manifests: trees, User: e.user, Now: e.now, Getenv: e.getenv,
 		Options: hook.Options{Host: c.String("host"), Watcher: c.String("watcher"), NoQueue: c.Bool("no-queue")},
 	}
 }
@@ -122,10 +125,10 @@ func (e env) commitMsg(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	clone := store{repo}
+	clone := newStore(repo)
 	check := lint.Config{
 		Handler: &lint.Text{W: e.err}, Note: e.err, Getenv: e.getenv,
-		Known: &lint.Known{Files: clone, Manifests: manifest.NewReader(clone), Now: e.now()},
+		Known: &lint.Known{Files: clone, Manifests: manifest.NewReader(clone.files), Now: e.now()},
 	}
 	urls, err := repo.RemoteURLs(c.Context)
 	if err != nil {

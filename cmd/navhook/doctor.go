@@ -28,7 +28,7 @@ func (e env) doctor(c *cli.Context) error {
 		return err
 	}
 	return hook.Doctor{
-		Repo: patient{store{repo}}, Out: e.out, Clone: c.Bool("clone"), Global: c.String("global"),
+		Repo: patient{newStore(repo)}, Out: e.out, Clone: c.Bool("clone"), Global: c.String("global"),
 		Program: e.ask, Git: func(ctx context.Context) (string, error) { return e.ask(ctx, "git") },
 	}.Run(c.Context)
 }

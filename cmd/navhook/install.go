@@ -54,6 +54,11 @@ func (e env) install(c *cli.Context) error {
 			"what one repository needs otherwise stands in its own configuration: install without --global")
 	}
 	if c.Bool("uninstall") {
+		if repo, ok := in.Home.(*gitstore.Repo); ok {
+			if err := memoryIn(repo.CommonDir()).forget(); err != nil {
+				return fmt.Errorf("forgetting where manifests were: %w", err)
+			}
+		}
 		return in.Undo(c.Context)
 	}
 	return in.Run(c.Context)

@@ -55,6 +55,7 @@ func (e env) commands() []*cli.Command {
 			Name: "commits", Usage: "lint the commits of a range, or of a list", ArgsUsage: "RANGE", Description: helpCommits, Action: e.commits,
 			Flags: append([]cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}}, append(squashFlags(), factFlags()...)...),
 		},
+		manifestsCommand(e.manifests, report, strict),
 		{
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
 			Flags: []cli.Flag{plain}, Action: e.show,
@@ -169,10 +170,19 @@ func (e env) config(c *cli.Context) lint.Config {
 	conf := lint.Config{Note: e.err, Strict: c.Bool("strict"), Getenv: func(name string) string { return variable(e.environ, name) }}
 	conf.Handler = lint.NewHandler(c.String("format"), lint.Output{
 		W: e.out, Command: c.Command.Name, Version: version, Strict: conf.Strict,
+		What: noun(c.Command.Name),
 		// https://no-color.org: set and not empty means no colour.
 		Color: e.terminal && conf.Getenv("NO_COLOR") == "",
 	})
 	return conf
+}
+
+// noun is what a command checks.
+func noun(command string) string {
+	if command == "manifests" {
+		return "file"
+	}
+	return "message"
 }
 
 // open opens the repository around the working directory. navlint also runs in
@@ -181,7 +191,7 @@ func (e env) config(c *cli.Context) lint.Config {
 // commit may raise some.
 func (e env) open(ctx context.Context) (store, error) {
 	repo, err := gitstore.OpenHook(ctx, ".", gitstore.Options{Env: e.environ, Hook: true})
-	return store{repo}, err
+	return newStore(repo), err
 }
 
 func (e env) file(name string, read func(io.Reader) ([]byte, error)) ([]byte, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -29,20 +30,10 @@ const tokenVariable = "ARGOCD_AUTH_TOKEN"
 // known gathers facts from the notes, the trees and the remotes of a clone, and
 // from a live Argo CD where one is named.
 func (e env) known(c *cli.Context, repo store) (*lint.Known, error) {
-	k := &lint.Known{Files: repo, Manifests: manifest.NewReader(repo), Now: e.now()}
-	urls, err := repo.RemoteURLs(c.Context)
-	if err != nil {
+	k := &lint.Known{Files: repo, Manifests: manifest.NewReader(repo.files), Now: e.now()}
+	var err error
+	if k.IsOurs, err = e.ours(c, repo); err != nil {
 		return nil, err
-	}
-	if len(urls) > 0 {
-		k.IsOurs = func(url string) bool {
-			for _, u := range urls {
-				if verdict.SameRepo(u, url) {
-					return true
-				}
-			}
-			return false
-		}
 	}
 	if server := c.String("argocd-server"); server != "" {
 		client, err := api.New(server, variable(e.environ, tokenVariable))
@@ -52,6 +43,17 @@ func (e env) known(c *cli.Context, repo store) (*lint.Known, error) {
 		k.Live = func(ctx context.Context) (arming.Place, error) { return client.Place(ctx, e.now()) }
 	}
 	return k, nil
+}
+
+// ours tells which addresses are a clone's remotes; nil: it has none.
+func (e env) ours(c *cli.Context, repo store) (func(url string) bool, error) {
+	urls, err := repo.RemoteURLs(c.Context)
+	if err != nil || len(urls) == 0 {
+		return nil, err
+	}
+	return func(url string) bool {
+		return slices.ContainsFunc(urls, func(u string) bool { return verdict.SameRepo(u, url) })
+	}, nil
 }
 
 // landing is the branch that was said, or that a CI system says.

@@ -40,6 +40,22 @@ Examples:
     navlint commits --format gitlab "$CI_MERGE_REQUEST_DIFF_BASE_SHA..HEAD" >quality.json
     git rev-list --since=1.week HEAD | navlint commits --stdin`
 
+	helpManifests = `Reads Application, ApplicationSet, AppProject and ImageUpdater manifests as they
+are in the worktree: the PATHs, folders with all below them, "-" for standard
+input; without any, what the policy's manifests names, else all of the worktree.
+It needs no commit and no cluster.
+
+An error is what is wrong whatever you want, such as a RollingSync step that
+matches nothing. What stands in the way of arming is a warning where the policy
+lets somebody arm the Application, else a note; --mode arm makes it an error,
+--mode shadow asks what cannot be watched.
+
+Examples:
+    navlint manifests
+    navlint manifests --mode arm argocd/web.yaml
+    navlint manifests --argocd-version 2.14 --format github argocd
+    helm template charts/apps | navlint manifests -`
+
 	helpShow = `Prints the verdicts of a commit from refs/notes/nav/verdicts as this clone has them:
 what was decided for each Application, why, and what each gate said.
 

@@ -10,7 +10,12 @@ import (
 
 // store is the repository as internal/lint wants it: its interfaces mention no
 // type of gitstore.
-type store struct{ *gitstore.Repo }
+type store struct {
+	*gitstore.Repo
+	files *gitstore.FileTrees
+}
+
+func newStore(repo *gitstore.Repo) store { return store{repo, gitstore.NewFileTrees(repo)} }
 
 func (s store) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
 	return s.Repo.Log(ctx, tips, exclude, func(c gitstore.Commit) error { return fn(commit(c)) })
@@ -53,33 +58,8 @@ func commit(c gitstore.Commit) lint.Commit {
 	return lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated}
 }
 
-// Below, At and Small let internal/argocd/manifest read trees.
-func (s store) Below(ctx context.Context, rev, dir string) (map[string]string, error) {
-	files, err := s.Files(ctx, rev, dir)
-	tree := make(map[string]string, len(files))
-	for _, f := range files {
-		if f.Mode == "100644" || f.Mode == "100755" {
-			tree[f.Path] = f.ID
-		}
-	}
-	return tree, err
-}
-
-// At gives the regular files among paths.
-func (s store) At(ctx context.Context, rev string, paths []string) (map[string]string, error) {
-	entries, err := s.Entries(ctx, rev, paths)
-	tree := make(map[string]string, len(entries))
-	for path, e := range entries {
-		if e.Mode == "100644" || e.Mode == "100755" {
-			tree[path] = e.ID
-		}
-	}
-	return tree, err
-}
-
-// Small hands over contents of at most limit bytes.
-func (s store) Small(ctx context.Context, ids []string, limit int64, fn func(string, []byte) error) error {
-	return s.SmallBlobs(ctx, ids, limit, fn)
+func (s store) Paths(ctx context.Context, commits []string) (map[string][]string, error) {
+	return s.files.Paths(ctx, commits)
 }
 
 // variable is the value that counts of an environment: the last one.

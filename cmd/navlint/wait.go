@@ -47,5 +47,5 @@ func (e env) wait(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.config(c).Wait(c.Context, store{repo}, e.out, c.Args().First(), how)
+	return e.config(c).Wait(c.Context, newStore(repo), e.out, c.Args().First(), how)
 }

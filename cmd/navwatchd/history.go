@@ -169,38 +169,5 @@ func (h history) Content(ctx context.Context, commit, tip string, sources []verd
 			over[c.Path] = c.Before.ID
 		}
 	}
-	return manifest.NewReader(trees(h)).Content(ctx, sources, tip, "", over)
-}
-
-// trees lets internal/argocd/manifest read trees.
-type trees struct{ repo *gitstore.Repo }
-
-func (t trees) Below(ctx context.Context, rev, dir string) (map[string]string, error) {
-	files, err := t.repo.Files(ctx, rev, dir)
-	tree := make(map[string]string, len(files))
-	for _, f := range files {
-		if f.Mode == "100644" || f.Mode == "100755" {
-			tree[f.Path] = f.ID
-		}
-	}
-	return tree, err
-}
-
-func (t trees) At(ctx context.Context, rev string, paths []string) (map[string]string, error) {
-	entries, err := t.repo.Entries(ctx, rev, paths)
-	tree := make(map[string]string, len(entries))
-	for path, e := range entries {
-		if e.Mode == "100644" || e.Mode == "100755" {
-			tree[path] = e.ID
-		}
-	}
-	return tree, err
-}
-
-func (t trees) Grep(ctx context.Context, rev, text string, endings []string) ([]string, error) {
-	return t.repo.Grep(ctx, rev, text, endings)
-}
-
-func (t trees) Small(ctx context.Context, ids []string, limit int64, fn func(string, []byte) error) error {
-	return t.repo.SmallBlobs(ctx, ids, limit, fn)
+	return manifest.NewReader(gitstore.NewFileTrees(h.repo)).Content(ctx, sources, tip, "", over)
 }

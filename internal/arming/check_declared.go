@@ -2,19 +2,30 @@ package arming
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
+// FileAsk is what is known when a file is checked.
+type FileAsk struct {
+	// Request has the policy, the names of this repository and of its default
+	// branch; the rest is filled in.
+	Request
+	Around  Place    // what else was read
+	Parts   []string // paths of the files that declare Applications and ApplicationSets
+	Version Version  // of the Argo CD that is going to read it
+}
+
 // CheckDeclared asks of an object in a file everything that the file can tell
 // without a commit: the rules about manifests, and of each Application that it
-// declares or makes what arming it would mean. ask has the policy, the names of
-// this repository and of its default branch; around is what else was read. What
-// only a commit or a cluster could tell is not asked.
-func CheckDeclared(d Declared, ask Request, around Place, version Version) []FileFinding {
+// declares or makes what arming it would mean. What only a commit or a cluster
+// could tell is not asked.
+func CheckDeclared(d Declared, ask FileAsk) []FileFinding {
 	ask.NoCommit, ask.PathsUnknown, ask.Mode = true, true, armMode
+	version := ask.Version
 	if d.Partial {
 		return []FileFinding{d.own(RulePartial, Noted, fields("spec"), "%s %s is only a part of one: what it will be is not known from here", d.Kind, d.App)}
 	}
@@ -26,7 +37,7 @@ func CheckDeclared(d Declared, ask Request, around Place, version Version) []Fil
 			}
 		}
 	}
-	fs = append(fs, armed(d, ask, around, version)...)
+	fs = append(fs, armed(d, ask)...)
 	slices.SortStableFunc(fs, func(a, b FileFinding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -38,11 +49,11 @@ func CheckDeclared(d Declared, ask Request, around Place, version Version) []Fil
 
 // armed asks the arming rules of each Application. What several of one
 // ApplicationSet have in common is said once.
-func armed(d Declared, ask Request, around Place, version Version) []FileFinding {
+func armed(d Declared, ask FileAsk) []FileFinding {
 	var all []FileFinding
 	var whose [][]string // of the same index
 	for _, app := range d.Apps {
-		for _, f := range checkPlanned(d, app, ask, around, version) {
+		for _, f := range checkPlanned(d, app, ask) {
 			i := slices.Index(all, f)
 			if i < 0 {
 				i = len(all)
@@ -59,42 +70,66 @@ func armed(d Declared, ask Request, around Place, version Version) []FileFinding
 	return all
 }
 
-func checkPlanned(d Declared, app Planned, ask Request, around Place, version Version) []FileFinding {
-	f := app.Facts
-	f.From = ""
-	if version.Before(3, 1) {
+func checkPlanned(d Declared, app Planned, ask FileAsk) []FileFinding {
+	f, r := app.Facts, ask.Request
+	if ask.Version.Before(3, 1) {
 		f.AutoSync = app.Automated // enabled is dropped
 	}
 	if d.Set != nil {
 		f.OwnedBySet, f.Set, f.Template = true, d.Set.Name, d.Set
 	}
-	f = around.Around(f)
-	ask.App = f.App
-	accepting := f.App // by whose name the policy accepts
-	if d.Set != nil {
-		f.App = verdict.App{Name: "an Application of " + d.Set.Name} // in messages
-		ask.App = f.App
-	}
+	f = ask.Around.Around(f)
 	f.From, f.UpdaterCRD = "", verdict.Yes
-	if len(around.Updaters) == 0 {
+	if len(ask.Around.Updaters) == 0 {
 		f.UpdaterCRD = verdict.No // annotations count as they stand
 	}
-	found := append(checkSource(ask, f), checkSync(ask, f)...)
-	found = append(append(found, checkImageUpdater(ask, f)...), checkProject(ask, f)...)
-	found = append(found, checkTiming(ask, f)...)
+	if d.Set != nil {
+		f.App = verdict.App{Name: "an Application of " + d.Set.Name} // in messages
+	}
+	r.App = f.App
+	var found []Finding
+	for _, rule := range []func(Request, Facts) []Finding{checkSource, checkSync, checkImageUpdater, checkProject, checkTiming} {
+		found = append(found, rule(r, f)...)
+	}
+	found = append(found, checkParts(ask, f)...)
 	found = slices.DeleteFunc(found, func(f Finding) bool {
 		return f.Outcome == NotAssessed && slices.Contains(clusterKnows(), f.Rule) // no file can tell
 	})
-	found = assessable(found, app, f)
-	ask.App = accepting
+	r.App = app.App // by its own name the policy accepts
+	unknown := unassessable(app, f)
 	var fs []FileFinding
 	for _, finding := range found {
-		if finding.Rule == RuleAutoSyncOff && app.SwitchedOff && !version.Known() {
+		if _, is := unknown[finding.Rule]; is {
+			continue
+		}
+		if finding.Rule == RuleAutoSyncOff && app.SwitchedOff && !ask.Version.Known() {
 			finding.Message += " (enabled: false counts from Argo CD 3.1 on; before, automated sync is on)"
 		}
-		fs = append(fs, FileFinding{Finding: waive(finding, ask), Pos: d.pos(d.placeOf(finding.Rule, app, ask)...)})
+		fs = append(fs, FileFinding{Finding: waive(finding, r), Pos: d.pos(d.placeOf(finding.Rule, app, r)...)})
+	}
+	for _, rule := range Rules() {
+		if why := unknown[rule.ID]; why != "" {
+			fs = append(fs, FileFinding{Finding: notAssessed(rule.ID, why), Pos: d.pos(d.placeOf(rule.ID, app, r)...), Open: true})
+		}
 	}
 	return onePrune(fs)
+}
+
+// notAssessed is found in a place where found is a list.
+func notAssessed(rule, why string) Finding { return found(rule, NotAssessed, "%s", why) }
+
+// checkParts holds app-of-apps: files that declare Applications lie in what the
+// Application deploys.
+func checkParts(ask FileAsk, f Facts) []Finding {
+	for _, s := range ourSources(ask.Request, f) {
+		dir := cleanDir(s.Path)
+		for _, part := range ask.Parts {
+			if s.Path != "" && inside(part, dir) && (s.Recurse || !s.Plain || path.Dir(part) == dir) {
+				return []Finding{found(RuleAppOfApps, Warned, "%s deploys other Applications (%s), and is healthy whatever becomes of them", f.App, list([]string{part}))}
+			}
+		}
+	}
+	return nil
 }
 
 // onePrune leaves prune out where appset-prune says as much of the same field.
@@ -104,46 +139,49 @@ func onePrune(fs []FileFinding) []FileFinding {
 	})
 }
 
-// assessable turns into "not assessed" what placeholders, or what is written
-// over a template, may make otherwise.
-func assessable(fs []Finding, app Planned, f Facts) []Finding {
-	var out []Finding
+// unassessable says of rules why a file does not tell what they ask: because of
+// placeholders, or of what is written over a template. An empty reason is the
+// same as another rule's.
+func unassessable(app Planned, f Facts) map[string]string {
 	unknown := map[string]string{}
+	because := func(rule, format string, args ...any) {
+		unknown[rule] = fmt.Sprintf(asksWhat()[rule], f.App) + ": " + fmt.Sprintf(format, args...)
+	}
 	for rule, words := range writtenOver() {
 		if app.Over.says(words...) {
-			unknown[rule] = "a templatePatch or a generator's template says something of it, which is not evaluated"
+			because(rule, "a templatePatch or a generator's template writes over it, which is not evaluated")
 		}
 	}
 	for _, s := range f.Sources {
 		if s.Kind == verdict.SourceGit && openText(s.RepoURL) {
-			unknown[RuleRepository], unknown[RuleSourceType] = "a repoURL is "+fmt.Sprintf("%q", clip(s.RepoURL)), ""
+			because(RuleRepository, "a repoURL is %q", clip(s.RepoURL))
+			unknown[RuleSourceType] = ""
 		}
 		if openText(s.TargetRevision) {
-			unknown[RuleTargetRevision] = "a targetRevision is " + fmt.Sprintf("%q", clip(s.TargetRevision))
+			because(RuleTargetRevision, "a targetRevision is %q", clip(s.TargetRevision))
 		}
 		if openText(s.Chart) {
-			unknown[RuleSourceType] = "a chart is " + fmt.Sprintf("%q", clip(s.Chart))
+			because(RuleSourceType, "a chart is %q", clip(s.Chart))
 		}
 	}
 	for _, key := range app.Open {
 		switch {
 		case strings.HasSuffix(key, "/skip-reconcile"):
-			unknown[RuleSkipReconcile] = "the annotation is a placeholder"
+			because(RuleSkipReconcile, "the annotation is a placeholder")
 		case strings.HasPrefix(key, "argocd-image-updater."):
-			unknown[RuleImageUpdater] = "the annotation is a placeholder"
+			because(RuleImageUpdater, "an annotation is a placeholder")
 		}
 	}
-	for _, finding := range fs {
-		if _, is := unknown[finding.Rule]; !is {
-			out = append(out, finding)
-		}
+	return unknown
+}
+
+// asksWhat says what a rule asks, for where there is no answer.
+func asksWhat() map[string]string {
+	return map[string]string{
+		RuleSourceType: "whether %s has a plain git source", RuleRepository: "whether %s uses this repository", RuleTargetRevision: "which branch %s follows",
+		RuleHydrator: "whether %s is hydrated", RuleAutoSyncOff: "whether %s syncs by itself", RuleSkipReconcile: "whether %s is reconciled",
+		RuleImageUpdater: "what Image Updater does with %s", RuleRetryStale: "how %s retries", RuleReplace: "with which options %s is synced",
 	}
-	for _, r := range Rules() {
-		if why := unknown[r.ID]; why != "" {
-			out = append(out, found(r.ID, NotAssessed, "%s: %s", r.ID, why))
-		}
-	}
-	return out
 }
 
 // writtenOver lists the words by which a text would change what a rule asks.

@@ -130,6 +130,11 @@ func checkStep(d Declared, i int, s Step) (fs []FileFinding) {
 	return fs
 }
 
+// broken reports whether a step has an operator that Argo CD does not know.
+func (s Step) broken() bool {
+	return slices.ContainsFunc(s.Terms, func(t Term) bool { return t.Operator != "In" && t.Operator != "NotIn" })
+}
+
 // unsure: what is written over the template may set labels.
 func (p Planned) unsure() bool { return p.Over.says("labels") }
 
@@ -140,14 +145,17 @@ func checkMatches(d Declared) (fs []FileFinding) {
 		matched[i] = verdict.No
 	}
 	var left []string
-	unsure := false
+	unsure, broken := false, false
 	for _, app := range d.Apps {
 		best := verdict.No
 		for i, s := range d.Rollout.Steps {
 			is := s.selects(app.Labels, app.unsure())
+			if s.broken() {
+				matched[i], broken = verdict.Yes, true // said already
+			}
 			matched[i], best = likelier(matched[i], is), likelier(best, is)
 		}
-		unsure = unsure || best == verdict.Unknown
+		unsure = unsure || best == verdict.Unknown && !broken
 		if best == verdict.No {
 			left = append(left, app.App.Name)
 		}
@@ -158,7 +166,7 @@ func checkMatches(d Declared) (fs []FileFinding) {
 		case verdict.No:
 			fs = append(fs, d.wrong(RuleRolloutNone, stepPath(i, "matchExpressions"), "step %d of %s matches no Application: %s", i+1, d.App, whyNone(d, d.Rollout.Steps[i])))
 		case verdict.Unknown:
-			open = append(open, fmt.Sprint(i+1))
+			open = append(open, fmt.Sprintf("step %d", i+1))
 		}
 	}
 	switch {
@@ -170,7 +178,7 @@ func checkMatches(d Declared) (fs []FileFinding) {
 	if len(open) > 0 || unsure {
 		which := ""
 		if len(open) > 0 {
-			which = " (steps " + strings.Join(open, ", ") + ")"
+			which = " (" + strings.Join(open, ", ") + ")"
 		}
 		fs = append(fs, d.own(RuleRolloutNone, NotAssessed, fields("spec.template.metadata.labels"),
 			"which Applications the steps of %s match%s, and whether one matches none, is not told by the file: %s", d.App, which, d.why()))

@@ -16,9 +16,9 @@ func checkStandingRevision(r Request, f Facts, ours []verdict.Source) (fs []Find
 		if openText(s.TargetRevision) {
 			continue
 		}
-		switch what := unwatched(s.TargetRevision, r); {
-		case what == "":
-		case what == unknownDefault:
+		switch what := unwatched(s.TargetRevision, r); what {
+		case "":
+		case unknownDefault:
 			return []Finding{found(RuleTargetRevision, NotAssessed, "%s follows %s", f.App, what)}
 		default:
 			return []Finding{found(RuleTargetRevision, Refuse, "a source of %s follows %s", f.App, what)}

@@ -102,7 +102,7 @@ func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Co
 // has a HEAD of its own, but a repository has one default branch, whichever of
 // its worktrees is pushed to: that of the main one.
 func (r *Repo) HeadBranch(ctx context.Context) (string, error) {
-	head, err := os.ReadFile(filepath.Join(r.commonDir(), "HEAD"))
+	head, err := os.ReadFile(filepath.Join(r.CommonDir(), "HEAD"))
 	name, symbolic := strings.CutPrefix(strings.TrimRight(string(head), "\n"), "ref: ")
 	if err != nil || !symbolic || !strings.HasPrefix(name, "refs/heads/") || name == "refs/heads/.invalid" || checkRef(name) != nil {
 		return r.DefaultBranch(ctx)
@@ -110,9 +110,9 @@ func (r *Repo) HeadBranch(ctx context.Context) (string, error) {
 	return r.Target(ctx, name)
 }
 
-// commonDir is what linked worktrees share (gitrepository-layout(5)); it is the
+// CommonDir is what linked worktrees share (gitrepository-layout(5)); it is the
 // git directory itself where there is no such file.
-func (r *Repo) commonDir() string {
+func (r *Repo) CommonDir() string {
 	data, err := os.ReadFile(filepath.Join(r.gitDir, "commondir"))
 	common := strings.TrimSuffix(string(data), "\n")
 	switch {

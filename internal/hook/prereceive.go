@@ -205,7 +205,7 @@ func (p *push) known(ctx context.Context) (*lint.Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &lint.Known{Files: p.Repo, IsOurs: addressOf(o.Host, p.env), Now: p.Now()}
+	k := &lint.Known{Files: p.Repo, IsOurs: addressOf(o.Host, p.env), Now: p.Now(), Base: p.base}
 	if p.Manifests != nil {
 		k.Manifests = p.Manifests
 	}

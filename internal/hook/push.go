@@ -74,6 +74,7 @@ type push struct {
 	defaultRef string
 	noPolicy   bool // it is known that there was no policy file before the push
 	policy     *arming.Policy
+	base       string // the default branch before the push, as far as it was asked
 	options    *Options
 	identity   *Identity
 	told       int // watches of which it was told that they are not queued
@@ -163,6 +164,7 @@ func (p *push) before(ctx context.Context) (arming.Policy, error) {
 	if err != nil {
 		return arming.Policy{}, err
 	}
+	p.base = rev
 	policy := arming.Default()
 	if rev != "" {
 		var broken error

@@ -173,6 +173,7 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 	c.warnPolicy(policy)
 	var found []pending
 	var watched []string
+	watches := map[string][]trailer.Watch{}
 	checked := 0
 	err := each(func(commit Commit) error {
 		checked++
@@ -183,7 +184,7 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 		fs := Message(commit.Message, policy.Trailer, nil)
 		ws, _ := trailer.Decode(commit.Message, policy.Trailer.Unlimited())
 		if len(ws) > 0 {
-			watched = append(watched, commit.ID)
+			watched, watches[commit.ID] = append(watched, commit.ID), ws
 		}
 		if len(fs)+len(ws) > 0 {
 			found = append(found, pending{commit, ws, fs})
@@ -200,6 +201,9 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 	def := ""
 	if len(watched) > 0 && c.Known != nil {
 		if def, err = r.Landing(ctx); err != nil {
+			return err
+		}
+		if err := c.Known.Ahead(ctx, policy.Policy, paths, watches); err != nil {
 			return err
 		}
 	}

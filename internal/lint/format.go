@@ -29,6 +29,7 @@ func Formats() []string {
 type Output struct {
 	W       io.Writer
 	Command string // "message", "commits"
+	What    string // was checked: "message", "file"
 	Version string // of navlint
 	Color   bool   // FormatText only
 	Strict  bool   // warnings fail, too
@@ -38,17 +39,17 @@ type Output struct {
 func NewHandler(format string, o Output) Handler {
 	switch format {
 	case FormatText:
-		return &Text{W: o.W, Color: o.Color}
+		return &Text{W: o.W, Color: o.Color, HintOnce: o.What == "file"}
 	case FormatJSON:
 		return &JSON{W: o.W, Command: o.Command}
 	case FormatSARIF:
 		return &SARIF{W: o.W, Version: o.Version}
 	case FormatGitHub:
-		return &GitHub{W: o.W}
+		return &GitHub{W: o.W, What: o.What}
 	case FormatGitLab:
 		return &GitLab{W: o.W}
 	case FormatJUnit:
-		return &JUnit{W: o.W, Command: o.Command, Strict: o.Strict}
+		return &JUnit{W: o.W, Command: o.Command, What: o.What, Strict: o.Strict}
 	}
 	return nil
 }
@@ -74,6 +75,11 @@ func describe(id string) (summary, page string) {
 	}
 	for _, r := range trailer.Rules() {
 		if string(r.Rule) == id {
+			return r.Summary, docs + "rules.md#" + id
+		}
+	}
+	for _, r := range arming.FileRules() {
+		if r.ID == id {
 			return r.Summary, docs + "rules.md#" + id
 		}
 	}

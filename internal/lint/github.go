@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,10 @@ import (
 // A commit's message is no file, so its findings have no place but the title
 // and text. The last line, which is no command, counts. GitHub shows ten errors
 // and ten warnings a step; the log has them all.
-type GitHub struct{ W io.Writer }
+type GitHub struct {
+	W    io.Writer
+	What string // is checked; empty: messages
+}
 
 // Report writes a command a finding.
 func (g *GitHub) Report(p Place, fs []Finding) error {
@@ -50,7 +54,7 @@ func (g *GitHub) Report(p Place, fs []Finding) error {
 
 // Done writes the counts.
 func (g *GitHub) Done(s Summary) error {
-	_, err := fmt.Fprintf(g.W, "%s checked: %s, %s\n", count(s.Checked, "message"), count(s.Errors, "error"), count(s.Warnings, "warning"))
+	_, err := fmt.Fprintf(g.W, "%s checked: %s, %s\n", count(s.Checked, cmp.Or(g.What, "message")), count(s.Errors, "error"), count(s.Warnings, "warning"))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -16,7 +17,8 @@ import (
 type JUnit struct {
 	W       io.Writer
 	Command string
-	Strict  bool // warnings fail
+	What    string // is checked; empty: messages
+	Strict  bool   // warnings fail
 
 	cases    []junitCase
 	failures int
@@ -84,7 +86,7 @@ func (j *JUnit) Report(p Place, fs []Finding) error {
 // without any for a broken one.
 func (j *JUnit) Done(s Summary) error {
 	if clean := s.Checked - len(j.cases); clean > 0 || len(j.cases) == 0 {
-		j.cases = append(j.cases, junitCase{Class: j.class(), Name: count(max(clean, 0), "message") + " without findings"})
+		j.cases = append(j.cases, junitCase{Class: j.class(), Name: count(max(clean, 0), cmp.Or(j.What, "message")) + " without findings"})
 	}
 	out, err := xml.MarshalIndent(junitSuites{Suite: junitSuite{
 		Name: "navlint " + j.Command, Tests: len(j.cases), Failures: j.failures, Cases: j.cases,

@@ -17,6 +17,8 @@ type Manifests interface {
 	// Place is what Argo CD's objects in the tree of a commit say. bad are files
 	// that a glob names and that cannot be read, skipped others.
 	Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place, bad, skipped []string, err error)
+	// Ahead reads at once what many requests without globs are going to ask for.
+	Ahead(ctx context.Context, asks []arming.TreeAsk) error
 	// Content is what the plain manifests below sources hold at a commit, and
 	// what of them is not there at back, its parent. over is for the daemon.
 	Content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) arming.Content
@@ -46,6 +48,9 @@ type Known struct {
 	// nil: no other name is known.
 	IsOurs func(url string) bool
 	Now    time.Time
+	// Base is a commit that was there before and stays, from which a tree may be
+	// found out by what differs; empty: none.
+	Base string
 
 	read   bool
 	places []arming.Place // inventory, live
@@ -121,6 +126,25 @@ func Inventory(ctx context.Context, r files) (*arming.Place, error) {
 	return &p, nil
 }
 
+// Ahead gets ready for many commits: what their trees are going to be asked for is
+// read at once.
+func (k *Known) Ahead(ctx context.Context, policy arming.Policy, paths map[string][]string, ws map[string][]trailer.Watch) error {
+	if k.Manifests == nil || len(policy.Manifests) > 0 || len(ws) < 2 {
+		return nil
+	}
+	if err := k.standing(ctx); err != nil {
+		return err
+	}
+	standing := &CommitFacts{places: k.places}
+	var asks []arming.TreeAsk
+	for commit, watches := range ws {
+		if standing.worthTree(watches) {
+			asks = append(asks, arming.TreeAsk{Commit: commit, Changed: paths[commit]})
+		}
+	}
+	return k.Manifests.Ahead(ctx, asks)
+}
+
 // Of gathers what is known for one commit: paths are what it changed. Search: an
 // armed watch of an Application that nobody knows is worth the whole tree.
 func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.Policy, ws []trailer.Watch) (*CommitFacts, error) {
@@ -158,7 +182,10 @@ func (cf *CommitFacts) worthTree(ws []trailer.Watch) bool {
 }
 
 func (cf *CommitFacts) tree(ctx context.Context, globs, paths []string, ws []trailer.Watch) error {
-	ask := arming.TreeAsk{Commit: cf.commit, Globs: globs, Changed: paths}
+	ask := arming.TreeAsk{Commit: cf.commit, Globs: globs, Changed: paths, Base: cf.known.Base}
+	if paths != nil { // nil: nobody looked
+		ask.Parent = cf.back
+	}
 	for _, w := range ws {
 		if app, err := appOf(w); err == nil {
 			ask.Apps = append(ask.Apps, app.Name)

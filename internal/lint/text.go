@@ -35,8 +35,11 @@ type Text struct {
 	W     io.Writer
 	Color bool
 	Limit int // findings to show; 0 is all
+	// HintOnce: the same hint is given once.
+	HintOnce bool
 
 	shown, hidden int
+	given         map[string]bool
 }
 
 // Report writes the findings of one message.
@@ -82,8 +85,14 @@ func (t *Text) line(w io.Writer, place string, f Finding) {
 		at = fmt.Sprintf("%s:%d:%d", place, f.Line, max(f.Col, 1))
 	}
 	_, _ = fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, t.paint(f.Severity), exit.Line(f.Message, 0), f.Rule)
-	if f.Hint == "" {
+	if f.Hint == "" || t.given[f.Hint] {
 		return
+	}
+	if t.HintOnce {
+		if t.given == nil {
+			t.given = map[string]bool{}
+		}
+		t.given[f.Hint] = true
 	}
 	for hint := range strings.SplitSeq(f.Hint, "\n") {
 		_, _ = fmt.Fprintf(w, "    hint: %s\n", exit.Line(hint, 0))

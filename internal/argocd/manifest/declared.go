@@ -220,13 +220,13 @@ func (r *reading) fail(n *yaml.Node, err error) {
 // splitField takes the path of a FieldError apart: a.b[3]."c/d".
 func splitField(s string) (keys []string) {
 	for s != "" {
-		switch {
-		case s[0] == '.':
+		switch s[0] {
+		case '.':
 			s = s[1:]
-		case s[0] == '[':
+		case '[':
 			number, rest, _ := strings.Cut(s[1:], "]")
 			keys, s = append(keys, number), rest
-		case s[0] == '"':
+		case '"':
 			quoted, err := strconv.QuotedPrefix(s)
 			if err != nil {
 				return keys

@@ -21,6 +21,9 @@ type Repository interface {
 	// Grep lists the files of a revision, by path with the endings given, that
 	// hold a text.
 	Grep(ctx context.Context, rev, text string, endings []string) ([]string, error)
+	// Between maps the paths in which two revisions differ to what the second has
+	// there; "": none.
+	Between(ctx context.Context, from, to string) (map[string]string, error)
 	// Small hands over contents of at most limit bytes; of larger ones, and of
 	// what is no file, nil.
 	Small(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error
@@ -30,8 +33,10 @@ type Repository interface {
 // out once, whatever commit and path it stands at. It is not safe from two
 // goroutines.
 type Reader struct {
-	repo  Repository
-	known map[string]parsed // by blob
+	repo   Repository
+	memory Memory
+	known  map[string]parsed  // by blob
+	listed map[string]listing // by globs; "": a search of the whole tree
 }
 
 type parsed struct {
@@ -41,7 +46,9 @@ type parsed struct {
 }
 
 // NewReader reads from a repository. Nothing is read yet.
-func NewReader(repo Repository) *Reader { return &Reader{repo: repo, known: map[string]parsed{}} }
+func NewReader(repo Repository) *Reader {
+	return &Reader{repo: repo, known: map[string]parsed{}, listed: map[string]listing{}}
+}
 
 // Limits on what is read of one tree.
 const (
@@ -56,7 +63,7 @@ const (
 // Application, and about no folder that the commit changes, is not parsed.
 func (r *Reader) Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place, bad, skipped []string, err error) {
 	commit, globs := ask.Commit, ask.Globs
-	files, err := r.files(ctx, commit, globs, ask.Changed, ask.Search)
+	files, err := r.files(ctx, ask)
 	if err != nil {
 		return p, nil, nil, fmt.Errorf("looking for manifests in %s: %w", commit, err)
 	}
@@ -72,7 +79,7 @@ func (r *Reader) Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place,
 	for _, name := range sorted(files) {
 		is := r.known[files[name]]
 		if is.brief != nil {
-			if !is.brief.concerns(ask.Apps, folders) {
+			if !ask.All && !is.brief.concerns(ask.Apps, folders) {
 				continue
 			}
 			text := is.brief.text
@@ -90,34 +97,6 @@ func (r *Reader) Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place,
 		}
 	}
 	return p, bad, skipped, nil
-}
-
-func (r *Reader) files(ctx context.Context, commit string, globs, changed []string, search bool) (map[string]string, error) {
-	if len(globs) > 0 {
-		set := arming.NewPathSet(globs)
-		files, err := r.repo.Below(ctx, commit, common(globs))
-		if err != nil {
-			return nil, err
-		}
-		for name := range files {
-			if !set.Match(name) {
-				delete(files, name)
-			}
-		}
-		return files, nil
-	}
-	candidates := slices.DeleteFunc(slices.Clone(changed), func(p string) bool { return !IsManifest(p) })
-	if search {
-		found, err := r.repo.Grep(ctx, commit, marks[0], []string{".yaml", ".yml", ".json"})
-		if err != nil {
-			return nil, err
-		}
-		candidates = append(candidates, found...)
-	}
-	if len(candidates) == 0 {
-		return nil, nil
-	}
-	return r.repo.At(ctx, commit, candidates)
 }
 
 // common is the folder in which everything lies that rooted globs name, as far
@@ -148,36 +127,67 @@ func common(globs []string) string {
 	return dir
 }
 
-// load parses the contents that are not known yet.
-func (r *Reader) load(ctx context.Context, files map[string]string, named bool) error {
-	var ids []string
-	asked := map[string]bool{}
-	for _, id := range files {
-		if _, known := r.known[id]; !known && !asked[id] {
-			asked[id] = true
-			ids = append(ids, id)
+// Ahead reads at once the files that many commits changed, for whoever is going
+// to ask for them one after the other. What is too much to keep is left for then.
+func (r *Reader) Ahead(ctx context.Context, asks []arming.TreeAsk) error {
+	files := map[string]string{}
+	for _, ask := range asks {
+		found, err := r.changed(ctx, ask)
+		if err != nil {
+			return fmt.Errorf("looking for manifests in %s: %w", ask.Commit, err)
+		}
+		for _, id := range found {
+			files[id] = id
 		}
 	}
-	slices.Sort(ids)
 	total := 0
-	return r.repo.Small(ctx, ids, maxFile, func(id string, data []byte) error {
-		is := parsed{}
-		total += len(data)
-		switch {
-		case data == nil:
-			is.err = ErrLarge
-		case total > maxTotal:
-			is.err = fmt.Errorf("the manifests have more than %d bytes together", maxTotal)
-		case named || Mentions(data):
-			if b, plain := plainly(data); plain {
-				is.brief = &b
-			} else {
-				is.err = Find(&is.place, data)
-			}
+	return r.repo.Small(ctx, r.unknown(files), maxFile, func(id string, data []byte) error {
+		if Mentions(data) {
+			total += len(data)
 		}
-		r.known[id] = is
+		if total <= maxTotal {
+			r.known[id] = parse(data, false)
+		}
 		return nil
 	})
+}
+
+// unknown are the contents that nobody has read, each once.
+func (r *Reader) unknown(files map[string]string) []string {
+	ids := slices.Sorted(maps.Values(files))
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
+		_, known := r.known[id]
+		return known
+	})
+}
+
+// load parses the contents that are not known yet.
+func (r *Reader) load(ctx context.Context, files map[string]string, named bool) error {
+	total := 0
+	return r.repo.Small(ctx, r.unknown(files), maxFile, func(id string, data []byte) error {
+		if total += len(data); total > maxTotal {
+			r.known[id] = parsed{err: fmt.Errorf("the manifests have more than %d bytes together", maxTotal)}
+			return nil
+		}
+		r.known[id] = parse(data, named)
+		return nil
+	})
+}
+
+// parse reads a content; one that no glob names, and that mentions nothing of
+// ours, is passed over.
+func parse(data []byte, named bool) (is parsed) {
+	switch {
+	case data == nil:
+		is.err = ErrLarge
+	case named || Mentions(data):
+		if b, plain := plainly(data); plain {
+			is.brief = &b
+		} else {
+			is.err = Find(&is.place, data)
+		}
+	}
+	return is
 }
 
 // merge adds what a file says, under its name.

@@ -2,6 +2,7 @@ package manifest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 // tree is a repository of one or more revisions; the id of a content is the
 // content. It counts what is read.
 type tree struct {
-	revs map[string]map[string]string
-	read int
+	revs                  map[string]map[string]string
+	read, grepped, diffed int
 }
 
 func (t *tree) Below(_ context.Context, rev, dir string) (map[string]string, error) {
@@ -41,7 +42,27 @@ func (t *tree) At(_ context.Context, rev string, paths []string) (map[string]str
 	return out, nil
 }
 
+func (t *tree) Between(_ context.Context, from, to string) (map[string]string, error) {
+	t.diffed++
+	if t.revs[from] == nil {
+		return nil, errors.New("there is no " + from)
+	}
+	out := map[string]string{}
+	for p := range t.revs[from] {
+		if t.revs[to][p] != t.revs[from][p] {
+			out[p] = t.revs[to][p]
+		}
+	}
+	for p, c := range t.revs[to] {
+		if t.revs[from][p] == "" {
+			out[p] = c
+		}
+	}
+	return out, nil
+}
+
 func (t *tree) Grep(_ context.Context, rev, text string, endings []string) (out []string, err error) {
+	t.grepped++
 	for p, c := range t.revs[rev] {
 		if strings.Contains(c, text) && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(p, e) }) {
 			out = append(out, p)

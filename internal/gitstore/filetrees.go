@@ -1,0 +1,97 @@
+package gitstore
+
+import "context"
+
+// FileTrees answers what regular files revisions hold: contents by path, for
+// whoever reads manifests. What Paths saw of a commit is kept and not looked up
+// again. It is not safe from two goroutines.
+type FileTrees struct {
+	repo    *Repo
+	changed map[string]map[string]string // by commit and path: the file there, "" if it is none
+}
+
+// NewFileTrees reads from a repository.
+func NewFileTrees(r *Repo) *FileTrees {
+	return &FileTrees{r, map[string]map[string]string{}}
+}
+
+// Paths is Repo.Paths.
+func (t *FileTrees) Paths(ctx context.Context, commits []string) (map[string][]string, error) {
+	paths := make(map[string][]string, len(commits))
+	err := t.repo.ChangesOf(ctx, commits, func(commit string) {
+		paths[commit], t.changed[commit] = []string{}, map[string]string{}
+	}, func(commit string, ch PathChange) {
+		paths[commit] = append(paths[commit], ch.Path)
+		t.changed[commit][ch.Path] = ch.After.file()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return paths, nil
+}
+
+// file is the id of a regular file; "": it is none.
+func (e Entry) file() string {
+	if e.Mode == modeFile || e.Mode == modeExec {
+		return e.ID
+	}
+	return ""
+}
+
+// Below maps the paths of the files below a folder of a revision ("" is its
+// root).
+func (t *FileTrees) Below(ctx context.Context, rev, dir string) (map[string]string, error) {
+	files, err := t.repo.Files(ctx, rev, dir)
+	below := make(map[string]string, len(files))
+	for _, f := range files {
+		if id := (Entry{f.Mode, f.ID}).file(); id != "" {
+			below[f.Path] = id
+		}
+	}
+	return below, err
+}
+
+// At maps those of the paths that are files of a revision.
+func (t *FileTrees) At(ctx context.Context, rev string, paths []string) (map[string]string, error) {
+	at := make(map[string]string, len(paths))
+	var asked []string
+	for _, path := range paths {
+		id, known := t.changed[rev][path]
+		if !known {
+			asked = append(asked, path)
+		} else if id != "" {
+			at[path] = id
+		}
+	}
+	if len(asked) == 0 {
+		return at, nil
+	}
+	entries, err := t.repo.Entries(ctx, rev, asked)
+	for path, e := range entries {
+		if id := e.file(); id != "" {
+			at[path] = id
+		}
+	}
+	return at, err
+}
+
+// Between maps the paths in which two revisions differ to the files that the
+// second has there; "": none.
+func (t *FileTrees) Between(ctx context.Context, from, to string) (map[string]string, error) {
+	changes, err := t.repo.Between(ctx, from, to)
+	differs := make(map[string]string, len(changes))
+	for _, ch := range changes {
+		differs[ch.Path] = ch.After.file()
+	}
+	return differs, err
+}
+
+// Grep is Repo.Grep.
+func (t *FileTrees) Grep(ctx context.Context, rev, text string, endings []string) ([]string, error) {
+	return t.repo.Grep(ctx, rev, text, endings)
+}
+
+// Small is Repo.SmallBlobs.
+func (t *FileTrees) Small(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error {
+	return t.repo.SmallBlobs(ctx, ids, limit, fn)
+}
