@@ -130,6 +130,9 @@ func (h history) Manifests(ctx context.Context, commit string, sources []verdict
 	return out, nil
 }
 
+// maxManifests bounds what is read of one source, in bytes.
+const maxManifests = 64 << 20
+
 func (h history) objects(ctx context.Context, rev string, s verdict.Source) (map[verdict.ObjectID]any, error) {
 	files, err := h.repo.Files(ctx, rev, s.Path)
 	if err != nil {
@@ -142,7 +145,11 @@ func (h history) objects(ctx context.Context, rev string, s verdict.Source) (map
 		}
 	}
 	out := map[verdict.ObjectID]any{}
+	total := 0
 	err = h.repo.BlobsByID(ctx, ids, func(_ string, data []byte) error {
+		if total += len(data); total > maxManifests {
+			return fmt.Errorf("the manifests below %q have more than %d bytes together", s.Path, maxManifests)
+		}
 		objects, err := manifest.Objects(data)
 		for id, doc := range objects {
 			if _, twice := out[id]; twice {

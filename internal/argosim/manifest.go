@@ -81,7 +81,7 @@ func readManifests(name string, data []byte, namespace string) ([]manifest, erro
 	docs := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc any
-		err := docs.Decode(&doc)
+		err := decode(docs, &doc)
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
@@ -101,6 +101,33 @@ func readManifests(name string, data []byte, namespace string) ([]manifest, erro
 		}
 		out = append(out, m)
 	}
+}
+
+// maxKeys bounds one mapping: yaml.v3 compares each of its keys with all others.
+const maxKeys = 2000
+
+// decode is Decode for what anybody may have committed.
+func decode(docs *yaml.Decoder, doc *any) error {
+	var n yaml.Node
+	if err := docs.Decode(&n); err != nil {
+		return err
+	}
+	if err := checkKeys(&n); err != nil {
+		return err
+	}
+	return n.Decode(doc)
+}
+
+func checkKeys(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 2*maxKeys {
+		return fmt.Errorf("line %d: a mapping has more than %d keys", n.Line, maxKeys)
+	}
+	for _, c := range n.Content {
+		if err := checkKeys(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // jsonFields brings a YAML value into the types that JSON knows.

@@ -64,14 +64,18 @@ func (r *reading) declare(n *yaml.Node, top bool) {
 	if n.Kind != yaml.MappingNode {
 		return
 	}
-	kind := text(n, "kind")
-	if items := member(n, "items"); top && argocd.IsList(kind) && items != nil && items.Kind == yaml.SequenceNode {
-		for _, item := range items.Content {
+	if items, is := listed(n); top && is {
+		for _, item := range items {
+			if err := checkItem(item); err != nil {
+				r.fail(item, err)
+				return
+			}
 			r.declare(item, false)
 		}
 		return
 	}
-	if !argocd.IsOurs(text(n, "apiVersion"), kind) {
+	version, kind := named(n)
+	if !argocd.IsOurs(version, kind) {
 		return
 	}
 	content, err := Object(n)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -55,16 +56,18 @@ func add(p *arming.Place, n *yaml.Node, top bool) error {
 	if n.Kind != yaml.MappingNode {
 		return nil // not ours: a values file may be a list
 	}
-	kind, version := text(n, "kind"), text(n, "apiVersion")
-	if items := member(n, "items"); top && argocd.IsList(kind) && items != nil && items.Kind == yaml.SequenceNode {
-		for _, item := range items.Content {
+	if items, is := listed(n); top && is {
+		for _, item := range items {
+			if err := checkItem(item); err != nil {
+				return err
+			}
 			if err := add(p, item, false); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if !argocd.IsOurs(version, kind) {
+	if !argocd.IsOurs(named(n)) {
 		return nil
 	}
 	fields, err := Object(n)
@@ -81,6 +84,43 @@ func add(p *arming.Place, n *yaml.Node, top bool) error {
 	return nil
 }
 
+// listed are the items of a list, if n is one.
+func listed(n *yaml.Node) (items []*yaml.Node, is bool) {
+	if !slices.ContainsFunc(said(n, "kind"), argocd.IsList) {
+		return nil, false
+	}
+	for _, list := range members(n, "items", 0) {
+		if list.Kind == yaml.SequenceNode {
+			items, is = append(items, list.Content...), true
+		}
+	}
+	return items, is
+}
+
+// checkItem refuses an item that is an alias: each of very many could stand for
+// all the rest of a file.
+func checkItem(item *yaml.Node) error {
+	if item.Kind == yaml.AliasNode {
+		return notRead(item, "an item of a list must be written out, not be an alias")
+	}
+	return nil
+}
+
+// named is what an object says that it is. If it says several things, it is the
+// one that is ours: another reader may take that one, and Object says what is
+// wrong with it.
+func named(n *yaml.Node) (version, kind string) {
+	versions, kinds := said(n, "apiVersion"), said(n, "kind")
+	for _, v := range versions {
+		for _, k := range kinds {
+			if argocd.IsOurs(v, k) || version == "" && kind == "" {
+				version, kind = v, k
+			}
+		}
+	}
+	return version, kind
+}
+
 // documents hands over the root of every document that is not empty.
 func documents(data []byte, fn func(*yaml.Node) error) error {
 	switch {
@@ -95,8 +135,7 @@ func documents(data []byte, fn func(*yaml.Node) error) error {
 		if n == maxDocuments {
 			return fmt.Errorf("it has more than %d documents", maxDocuments)
 		}
-		var doc yaml.Node
-		err := d.Decode(&doc)
+		doc, err := next(d)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -107,7 +146,7 @@ func documents(data []byte, fn func(*yaml.Node) error) error {
 			continue // nothing between two ---
 		}
 		if anchored {
-			if err := ownAnchors(&doc, map[*yaml.Node]bool{}); err != nil {
+			if err := ownAnchors(doc, map[*yaml.Node]bool{}); err != nil {
 				return err
 			}
 		}
@@ -134,19 +173,69 @@ func ownAnchors(n *yaml.Node, known map[*yaml.Node]bool) error {
 	return nil
 }
 
-func text(n *yaml.Node, key string) string {
-	if v := member(n, key); v != nil && v.Kind == yaml.ScalarNode {
-		return v.Value
-	}
-	return ""
+// next decodes a document into nodes. The parser is not ours and reads what
+// anybody pushed: should it panic, that is an error of the file.
+func next(d *yaml.Decoder) (doc *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, err = nil, fmt.Errorf("the parser gave up: %v", p)
+		}
+	}()
+	doc = new(yaml.Node)
+	return doc, d.Decode(doc)
 }
 
-// member is the value of a key of a mapping, nil if it has none.
-func member(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
+// said lists the texts that a key of a mapping has, in whatever way.
+func said(n *yaml.Node, key string) (texts []string) {
+	for _, v := range members(n, key, 0) {
+		if v.Kind == yaml.ScalarNode {
+			texts = append(texts, v.Value)
 		}
+	}
+	return texts
+}
+
+// maxMerges bounds how deep merged mappings are followed.
+const maxMerges = 3
+
+// members are the values of a key of a mapping: several, if it stands there
+// twice or comes by a merge as well. Aliases are followed, so that nothing is
+// hidden behind one.
+func members(n *yaml.Node, key string, depth int) (values []*yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := followed(n.Content[i]), followed(n.Content[i+1])
+		switch {
+		case k.Value == key:
+			values = append(values, v)
+		case k.Tag != "!!merge" || depth == maxMerges:
+		case v.Kind == yaml.MappingNode:
+			values = append(values, members(v, key, depth+1)...)
+		case v.Kind == yaml.SequenceNode:
+			for _, m := range v.Content[:min(len(v.Content), maxMerged)] {
+				if m = followed(m); m.Kind == yaml.MappingNode {
+					values = append(values, members(m, key, depth+1)...)
+				}
+			}
+		}
+	}
+	return values
+}
+
+// maxMerged bounds how many mappings one merge may name before the rest is
+// not looked at.
+const maxMerged = 16
+
+func followed(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// member is the first value of a key of a mapping, nil if it has none.
+func member(n *yaml.Node, key string) *yaml.Node {
+	if all := members(n, key, 0); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
