@@ -244,11 +244,11 @@ func checkByHand(d Declared, version Version) []FileFinding {
 	}
 	at := fields("spec.template.spec.syncPolicy.automated")
 	if app.Automated && (!app.SwitchedOff || version.Before(3, 1)) {
-		message := "the RollingSync takes automated sync off the Applications of %s (%s): they sync in their step only"
-		if app.SelfHeal {
-			message += ", and selfHeal does nothing"
+		if !app.SelfHeal {
+			return nil
 		}
-		return []FileFinding{d.own(RuleRolloutByHand, Noted, at, message, d.App, how)}
+		return []FileFinding{d.own(RuleRolloutByHand, Noted, at,
+			"the RollingSync takes automated sync off the Applications of %s (%s): they sync in their step only, and selfHeal does nothing", d.App, how)}
 	}
 	return []FileFinding{d.own(RuleRolloutByHand, Warned, at,
 		"automated sync is off in the template of %s: its Applications sync by the RollingSync only, and not at all where the controller has no progressive syncs", d.App)}
