@@ -83,12 +83,11 @@ func checkPlanned(d Declared, app Planned, ask FileAsk) []FileFinding {
 	if len(ask.Around.Updaters) == 0 {
 		f.UpdaterCRD = verdict.No // annotations count as they stand
 	}
+	found := checkImageUpdater(r, f) // which goes by the Application's own name
 	if d.Set != nil {
-		f.App = verdict.App{Name: "an Application of " + d.Set.Name} // in messages
+		f.App = verdict.App{Name: "an Application of " + d.App.String()} // in messages
 	}
-	r.App = f.App
-	var found []Finding
-	for _, rule := range []func(Request, Facts) []Finding{checkSource, checkSync, checkImageUpdater, checkProject, checkTiming} {
+	for _, rule := range []func(Request, Facts) []Finding{checkSource, checkSync, checkProject, checkTiming} {
 		found = append(found, rule(r, f)...)
 	}
 	found = append(found, checkParts(ask, f)...)
@@ -97,6 +96,9 @@ func checkPlanned(d Declared, app Planned, ask FileAsk) []FileFinding {
 	})
 	r.App = app.App // by its own name the policy accepts
 	unknown := unassessable(app, f)
+	if openText(app.App.Name) && len(f.Updaters) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == RuleImageUpdaterCR }) {
+		unknown[RuleImageUpdaterCR] = fmt.Sprintf("whether an ImageUpdater takes %s: its name has a placeholder", f.App)
+	}
 	var fs []FileFinding
 	for _, finding := range found {
 		if _, is := unknown[finding.Rule]; is {

@@ -19,7 +19,7 @@ func checkStandingRevision(r Request, f Facts, ours []verdict.Source) (fs []Find
 		switch what := unwatched(s.TargetRevision, r); what {
 		case "":
 		case unknownDefault:
-			return []Finding{found(RuleTargetRevision, NotAssessed, "%s follows %s", f.App, what)}
+			return []Finding{found(RuleTargetRevision, NotAssessed, "which branch is the default one is not known here, so whether the one that %s follows (%q) is watched was not looked at", f.App, clip(s.TargetRevision))}
 		default:
 			return []Finding{found(RuleTargetRevision, Refuse, "a source of %s follows %s", f.App, what)}
 		}
@@ -27,7 +27,8 @@ func checkStandingRevision(r Request, f Facts, ours []verdict.Source) (fs []Find
 	return fs
 }
 
-const unknownDefault = "the default branch or another, and which branch is the default one is not known here"
+// unknownDefault is what unwatched says where it cannot know.
+const unknownDefault = "a branch that may be the default one"
 
 // unwatched says what a target revision follows if no push to it is watched; ""
 // if it is. A branch that was said is the one that counts.

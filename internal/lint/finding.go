@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
@@ -196,7 +197,7 @@ func armText(f arming.Finding) string {
 	case arming.NotAssessed:
 		return "not assessed: " + f.Message
 	case arming.Accepted:
-		return "accepted by the policy (" + f.Reason + "): " + f.Message
+		return "accepted by the policy (" + f.Reason + "): " + strings.TrimSuffix(f.Message, "; accepted by the policy: "+f.Reason)
 	default:
 		return f.Message
 	}

@@ -161,6 +161,7 @@ func skip(why string, must bool) arming.FileFinding {
 	f := arming.FileFinding{Own: true, Wrong: must}
 	f.Rule, f.Outcome, f.Message, f.Hint = arming.RuleSkipped, arming.NotAssessed, why, hintOf(arming.RuleSkipped)
 	if must {
+		f.Outcome = arming.Refuse
 		f.Rule, f.Message, f.Hint = arming.RuleManifests, "the policy's manifests name this file, and it cannot be read: "+why, hintOf(arming.RuleManifests)
 	}
 	return f

@@ -18,6 +18,9 @@ import (
 // maxMade bounds the Applications of one ApplicationSet that are looked at.
 const maxMade = 1000
 
+// maxName bounds the name of an Application, in bytes; longer ones no cluster takes.
+const maxName = 253
+
 // stand is the name of an Application whose own has a placeholder.
 const stand = "application"
 
@@ -61,6 +64,7 @@ func made(template, element map[string]any, dotted bool, namespace string) (armi
 	meta, _ := filled["metadata"].(map[string]any)
 	spec, _ := filled["spec"].(map[string]any)
 	name, _ := meta["name"].(string)
+	name = name[:min(len(name), maxName)]
 	if ns, _ := meta["namespace"].(string); ns != "" && !strings.Contains(ns, "{{") {
 		namespace = ns
 	}

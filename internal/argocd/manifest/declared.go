@@ -170,6 +170,10 @@ func planned(f arming.Facts, content, spec map[string]any) arming.Planned {
 // yamlLine is how yaml.v3 says where it stopped.
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
 
+// yamlParser finds the messages of its parser, which counts lines from 0; its
+// scanner counts from 1 (parserc.go, decode.go).
+var yamlParser = regexp.MustCompile(`^did not find expected (<|node content|'-' indicator|key$|',' or)`)
+
 func (r *reading) failure(err error) arming.FileFinding {
 	reason, pos := err.Error(), arming.Pos{}
 	var placed *placedError
@@ -177,6 +181,9 @@ func (r *reading) failure(err error) arming.FileFinding {
 		reason, pos = placed.text, r.pos(placed.line, placed.column)
 	} else if m := yamlLine.FindStringSubmatch(strings.TrimPrefix(reason, "reading YAML: ")); m != nil {
 		line, _ := strconv.Atoi(m[1])
+		if yamlParser.MatchString(m[2]) {
+			line++
+		}
 		reason, pos = "it is not YAML: "+m[2], arming.Pos{Line: line, Col: 1, Char: 1}
 	}
 	return syntax(pos, "%s", reason)
