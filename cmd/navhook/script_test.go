@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 			e := env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Executable, askID, testNow}
 			os.Exit(exit.Report(os.Stderr, "navhook", run(context.Background(), os.Args, e)))
 		},
+		"rawpush": rawPush,
 	})
 }
 

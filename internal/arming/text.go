@@ -24,13 +24,19 @@ func clip(s string) string {
 }
 
 // list writes untrusted texts, the first few of them.
-func list(items []string) string {
+func list(items []string) string { return quoted("%q", items) }
+
+// listPeople is list in ASCII: a name with a letter that looks like another is
+// another person's.
+func listPeople(names []string) string { return quoted("%+q", names) }
+
+func quoted(verb string, items []string) string {
 	shown := items[:min(len(items), maxItems)]
-	quoted := make([]string, len(shown))
+	each := make([]string, len(shown))
 	for i, s := range shown {
-		quoted[i] = fmt.Sprintf("%q", clip(s))
+		each[i] = fmt.Sprintf(verb, clip(s))
 	}
-	text := strings.Join(quoted, ", ")
+	text := strings.Join(each, ", ")
 	if more := len(items) - len(shown); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

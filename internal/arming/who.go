@@ -41,11 +41,11 @@ func (p Policy) Allows(app verdict.App, by string) (ok bool, why string) {
 		return false, why
 	}
 	slices.Sort(people)
-	who := fmt.Sprintf("%q", clip(by))
+	who := fmt.Sprintf("%+q", clip(by))
 	if by == "" {
 		who = "nobody is vouched for as the one who pushes, and so"
 	}
-	return false, fmt.Sprintf("%s may not arm %s, only %s", who, app, list(slices.Compact(people)))
+	return false, fmt.Sprintf("%s may not arm %s, only %s", who, app, listPeople(slices.Compact(people)))
 }
 
 // armsAtAll reports whether anybody may arm the Application.

@@ -29,6 +29,28 @@ func Line(s string, limit int) string {
 	return s
 }
 
+// Name is Line for a name that a reader compares with others. Where it mixes
+// Latin letters with those of another script, these are escaped: a Cyrillic "а"
+// in "mаin" cannot be told from a Latin one.
+func Name(s string, limit int) string {
+	latin := strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
+	other := func(r rune) bool {
+		return latin && r >= utf8.RuneSelf && r != utf8.RuneError && !unicode.In(r, unicode.Latin, unicode.Common)
+	}
+	if !strings.ContainsFunc(s, other) {
+		return Line(s, limit)
+	}
+	var b strings.Builder
+	for _, r := range Line(s, limit) {
+		if other(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
 func escape(s string, multiline bool) string {
 	clean := true
 	for _, r := range s {

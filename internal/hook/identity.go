@@ -64,7 +64,7 @@ func (i Identity) String() string {
 	if i.User == "" {
 		return "nobody whom this host vouches for"
 	}
-	return fmt.Sprintf("%q", i.User)
+	return fmt.Sprintf("%+q", i.User) // in ASCII: a letter that looks like another is another person
 }
 
 // maxUser bounds the name of a user, in characters.

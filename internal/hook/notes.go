@@ -134,7 +134,7 @@ func refusePerson(line string, who Identity, policy arming.Policy) string {
 	}
 	by := said[0].By
 	if by != who.User {
-		return fmt.Sprintf("the line is by %q, the pusher is %s", exit.Line(by, 64), who)
+		return fmt.Sprintf("the line is by %+q, the pusher is %s", exit.Line(by, 64), who)
 	}
 	switch said[0].Kind {
 	case verdict.PeopleThaw, verdict.PeopleReset:

@@ -115,7 +115,7 @@ func (p *push) unwatched(a arrival) {
 		return
 	}
 	p.say("%s asks for a watch, but %s is not watched: it starts when the commit lands on a branch that is (without a policy, the one that HEAD names)",
-		a.ID[:min(len(a.ID), shortCommit)], exit.Line(strings.Join(a.branches(), ", "), 72))
+		a.ID[:min(len(a.ID), shortCommit)], exit.Name(strings.Join(a.branches(), ", "), 72))
 }
 
 // arrivalKey makes a commit arrive on a branch once, whenever and by whomever
@@ -146,7 +146,7 @@ func (p *push) list(what string, arrivals []verdict.Arrival) {
 			p.say("... and %d more", len(arrivals)-i)
 			break
 		}
-		p.say("%s %s on %s: %s", what, a.Commit[:min(len(a.Commit), shortCommit)], exit.Line(a.Branch, 72),
+		p.say("%s %s on %s: %s", what, a.Commit[:min(len(a.Commit), shortCommit)], exit.Name(a.Branch, 72),
 			exit.Line(strings.Join(a.Apps, ", "), 200))
 	}
 }

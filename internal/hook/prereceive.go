@@ -232,7 +232,7 @@ func (p *push) checkPolicy(ctx context.Context, tally *lint.Tally) error {
 			err := tally.Add(lint.Place{File: u.Ref}, []lint.Finding{{
 				Rule: RulePolicyOwner, Severity: lint.Error,
 				Message: fmt.Sprintf("%s may be changed by its owners only (%s), and the pusher is %s",
-					lint.PolicyFile, exit.Line(strings.Join(policy.Owners, ", "), 200), who),
+					lint.PolicyFile, exit.Name(strings.Join(policy.Owners, ", "), 200), who),
 				Hint: "let an owner push this change, or leave the file as it is on " + short(u.Ref),
 			}})
 			if err != nil {

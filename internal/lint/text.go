@@ -72,7 +72,7 @@ func (t *Text) introduce(w io.Writer, p Place) {
 				names = append(names, fmt.Sprintf("and %d more", len(p.Branches)-i))
 				break
 			}
-			names = append(names, exit.Line(b, maxSubject))
+			names = append(names, exit.Name(b, maxSubject))
 		}
 		on = " on " + strings.Join(names, ", ")
 	}
