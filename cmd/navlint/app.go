@@ -56,6 +56,7 @@ func (e env) commands() []*cli.Command {
 			Flags: append([]cli.Flag{report, strict, &cli.BoolFlag{Name: "stdin", Usage: "read commits from standard input, one a line, instead of a range"}}, append(squashFlags(), factFlags()...)...),
 		},
 		manifestsCommand(e.manifests, report, strict),
+		explainCommand(e.explain, plain),
 		{
 			Name: "show", Usage: "print the verdicts of a commit", ArgsUsage: "COMMIT", Description: helpShow,
 			Flags: []cli.Flag{plain}, Action: e.show,

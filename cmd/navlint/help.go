@@ -56,6 +56,21 @@ Examples:
     navlint manifests --argocd-version 2.14 --format github argocd
     helm template charts/apps | navlint manifests -`
 
+	helpExplain = `Prints every fact that is known of an Application, where it comes from, and what
+that means for a commit in mode shadow, propose and arm: what is refused, waived
+by the policy, not assessed. Without a name, all known Applications in short,
+those first that are best for a first arm.
+
+Facts come from the watcher's inventory (refs/notes/nav/status), the manifests in
+the tree of HEAD, and, where asked, a running Argo CD. It exits with 0 whatever
+the answer is, and with 3 for an Application that nobody knows.
+
+Examples:
+    navlint explain
+    navlint explain argocd/web
+    ARGOCD_AUTH_TOKEN=... navlint explain --argocd-server https://argocd.example.com web
+    navlint explain --format json | jq -r '.apps[] | select(.arm == "yes").app'`
+
 	helpShow = `Prints the verdicts of a commit from refs/notes/nav/verdicts as this clone has them:
 what was decided for each Application, why, and what each gate said.
 
