@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -12,6 +13,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if os.Getenv("GOGC") == "" {
+		// It is over before a collection pays.
+		debug.SetGCPercent(400)
+	}
 	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), terminal(os.Stdout), time.Now})
 	stop()
 	os.Exit(exit.Report(os.Stderr, "navlint", err))

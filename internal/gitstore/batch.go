@@ -115,7 +115,7 @@ func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
 		_ = b.end(nil) // its answers were read, and it was asked nothing since
 	}
 	in, w := io.Pipe()
-	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch-command"}, stdin: in})
+	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch-command", "--buffer"}, stdin: in})
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +183,11 @@ func (b *batch) send(command string, names []string) error {
 		if _, err := w.WriteString(command + " " + n + "\n"); err != nil {
 			return err
 		}
+	}
+	// Without it git keeps the answers; with a flush each, it would write them one
+	// by one.
+	if _, err := w.WriteString("flush\n"); err != nil {
+		return err
 	}
 	return w.Flush()
 }

@@ -140,10 +140,13 @@ func (p *push) checkMessages(ctx context.Context, tally *lint.Tally) error {
 // One that is only to be judged is warned of what cannot be watched.
 func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Policy) (map[string][]lint.Finding, error) {
 	requests := map[string]arming.Request{}
+	branches := map[string][]string{}
+	ws := map[string][]trailer.Watch{}
 	var ids []string
+	asks := false
 	for _, a := range arrivals {
-		ws := watches(a.Message, policy.Trailer)
-		if a.Truncated || len(ws) == 0 {
+		asked := watches(a.Message, policy.Trailer)
+		if a.Truncated || len(asked) == 0 {
 			continue
 		}
 		on, err := p.watched(ctx, a.refs)
@@ -153,15 +156,13 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		if len(on) == 0 {
 			continue
 		}
-		r := arming.Request{Commit: a.ID, Branch: on[0], DefaultBranch: p.defaultRef,
+		r := arming.Request{Commit: a.ID, DefaultBranch: p.defaultRef,
 			Policies: []arming.NamedPolicy{{When: "before the push", Policy: policy}}}
-		_, r.Named = lint.Names(ws)
-		requests[a.ID] = r
-		if anyAsks(ws) {
-			ids = append(ids, a.ID)
-		}
+		_, r.Named = lint.Names(asked)
+		requests[a.ID], branches[a.ID], ws[a.ID] = r, on, asked
+		ids, asks = append(ids, a.ID), asks || anyAsks(asked)
 	}
-	if len(requests) == 0 {
+	if len(ids) == 0 {
 		return nil, nil
 	}
 	known, err := p.known(ctx)
@@ -169,13 +170,16 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		return nil, err
 	}
 	var who Identity
-	if len(ids) > 0 {
+	if asks {
 		if who, err = p.who(ctx); err != nil {
 			return nil, err
 		}
 	}
 	paths, err := p.Repo.Paths(ctx, ids)
 	if err != nil {
+		return nil, err
+	}
+	if err := known.Ahead(ctx, policy, paths, ws); err != nil {
 		return nil, err
 	}
 	found := make(map[string][]lint.Finding, len(requests))
@@ -188,14 +192,35 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 		if who.User != "" {
 			r.Vouched = arming.Vouched
 		}
-		ws := watches(a.Message, policy.Trailer)
-		facts, err := known.Of(ctx, a.Commit, r.Paths, policy, ws)
+		facts, err := known.Of(ctx, a.Commit, r.Paths, policy, ws[a.ID])
 		if err != nil {
 			return nil, err
 		}
-		found[a.ID] = lint.Arming(ctx, ws, r, facts, nil)
+		found[a.ID] = onAny(branches[a.ID], func(branch string) []lint.Finding {
+			r.Branch = branch
+			return lint.Arming(ctx, ws[a.ID], r, facts, nil)
+		})
 	}
 	return found, nil
+}
+
+// onAny lints a commit for the branch on which most of it may stand: of those to
+// which it is new the Application follows one.
+func onAny(branches []string, ask func(branch string) []lint.Finding) (best []lint.Finding) {
+	least := -1
+	for _, branch := range branches[:min(len(branches), maxNamed)] {
+		fs := ask(branch)
+		errs := 0
+		for _, f := range fs {
+			if f.Severity == lint.Error {
+				errs++
+			}
+		}
+		if least < 0 || errs < least {
+			best, least = fs, errs
+		}
+	}
+	return best
 }
 
 // known gathers facts from the inventory and from the pushed trees, never from a
