@@ -50,7 +50,7 @@ func (e env) manifests(c *cli.Context) error {
 			return err
 		}
 	}
-	w, err := newWorktree(e.in, clone != nil)
+	w, err := newWorktree(c.Context, e.in, repo.Repo)
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd/manifest"
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
+	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
 	"github.com/nav-watchdog/nav-watchdog/internal/lint"
 )
 
@@ -19,6 +22,9 @@ import (
 type worktree struct {
 	root string // of the repository; "": there is none
 	in   io.Reader
+	// ignored gives those of some paths in the repository that git ignores; nil:
+	// there is no repository.
+	ignored func(root string, paths []string) (map[string]bool, error)
 }
 
 // maxWalked bounds the files that a walk looks at.
@@ -38,8 +44,9 @@ func rootOf(dir string) string {
 	}
 }
 
-// newWorktree is the one around the working directory.
-func newWorktree(in io.Reader, repository bool) (worktree, error) {
+// newWorktree is the one around the working directory; repo is nil outside of a
+// repository.
+func newWorktree(ctx context.Context, in io.Reader, repo *gitstore.Repo) (worktree, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return worktree{}, fmt.Errorf("asking for the working directory: %w", err)
@@ -48,8 +55,10 @@ func newWorktree(in io.Reader, repository bool) (worktree, error) {
 		return worktree{}, fmt.Errorf("asking for the working directory: %w", err)
 	}
 	w := worktree{in: in}
-	if repository {
-		w.root = rootOf(here)
+	if repo != nil {
+		if w.root = rootOf(here); w.root != "" {
+			w.ignored = func(root string, paths []string) (map[string]bool, error) { return repo.Ignored(ctx, root, paths) }
+		}
 	}
 	return w, nil
 }
@@ -61,14 +70,13 @@ func (worktree) Declared(data []byte) ([]arming.Declared, []arming.FileFinding, 
 }
 
 // Files walks folders and reads the files; "-" is standard input. A walk leaves
-// out symbolic links and repositories within this one.
+// out symbolic links, repositories within this one, and what git ignores.
 func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 	set := arming.NewPathSet(globs)
 	all := len(paths) == 0
 	if all {
 		paths = []string{w.start()}
 	}
-	seen := 0
 	for _, name := range paths {
 		if name == "-" {
 			if err := w.hand(name, w.in, fn); err != nil {
@@ -86,26 +94,65 @@ func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 			}
 			continue
 		}
-		err = filepath.WalkDir(name, func(file string, e fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return fmt.Errorf("looking for manifests: %w", err)
-			case e.IsDir() && e.Name() == ".git", e.IsDir() && file != name && isRepository(file):
-				return filepath.SkipDir
-			case !e.Type().IsRegular() || !manifest.IsManifest(file):
-				return nil
-			case all && len(globs) > 0 && !set.Match(w.path(file)):
-				return nil
-			}
-			if seen++; seen > maxWalked {
-				return exit.Unclear(fmt.Errorf("there are more than %d files below %q", maxWalked, name))
-			}
-			info, err := e.Info()
-			if err != nil {
-				return fmt.Errorf("looking for manifests: %w", err)
-			}
-			return w.file(file, info, fn)
-		})
+		found, err := walk(name)
+		if err != nil {
+			return err
+		}
+		if all && len(globs) > 0 {
+			found = slices.DeleteFunc(found, func(file string) bool { return !set.Match(w.path(file)) })
+		}
+		if err := w.each(found, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk lists the files below a folder that may be manifests.
+func walk(dir string) (found []string, err error) {
+	err = filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for manifests: %w", err)
+		case e.IsDir() && (e.Name() == ".git" || file != dir && isRepository(file)):
+			return filepath.SkipDir
+		case !e.Type().IsRegular() || !manifest.IsManifest(file):
+			return nil
+		}
+		if found = append(found, file); len(found) > maxWalked {
+			return exit.Unclear(fmt.Errorf("there are more than %d files below %q", maxWalked, dir))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// each reads files that git does not ignore.
+func (w worktree) each(files []string, fn func(lint.File) error) error {
+	var paths []string
+	for _, file := range files {
+		if p := w.path(file); p != "" {
+			paths = append(paths, p)
+		}
+	}
+	ignored := map[string]bool{}
+	if w.ignored != nil && len(paths) > 0 {
+		var err error
+		if ignored, err = w.ignored(w.root, paths); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		if ignored[w.path(file)] {
+			continue
+		}
+		info, err := os.Lstat(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // gone since it was listed
+		}
+		if err == nil {
+			err = w.file(file, info, fn)
+		}
 		if err != nil {
 			return err
 		}

@@ -142,10 +142,9 @@ func (f Facts) around(now time.Time) (fs []Fact) {
 	if project == "" {
 		project = "default"
 	}
-	switch r := f.Rules; {
-	case r == nil:
+	if r := f.Rules; r == nil {
 		say("AppProject", "%q; it was not looked at", clip(project))
-	default:
+	} else {
 		text := fmt.Sprintf("%q", clip(project))
 		if r.Signatures != "" {
 			text += ", demands signed commits"

@@ -32,7 +32,7 @@ func checkTiming(r Request, f Facts) []Finding {
 	return fs
 }
 
-// checkManifests holds moving-image, replicas-fought-over, ignored-differences
+// checkManifests holds app-of-apps, moving-image, replicas-fought-over, ignored-differences
 // and replace-or-force of single objects: what the plain manifests say.
 func checkManifests(r Request, f Facts) []Finding {
 	c := r.Content
@@ -40,6 +40,9 @@ func checkManifests(r Request, f Facts) []Finding {
 		return nil
 	}
 	var fs []Finding
+	if apps := c.find(func(o Object) bool { return o.ID.Group == "argoproj.io" && o.ID.Kind == "Application" }); len(apps) > 0 && (f.State == nil || !f.State.AppOfApps) {
+		fs = append(fs, found(RuleAppOfApps, Warned, "%s deploys other Applications (%q), and is healthy whatever becomes of them", f.App, clip(apps[0].ID.String())))
+	}
 	if images := movingImages(c); len(images) > 0 {
 		fs = append(fs, found(RuleMovingImage, Warned, "Git does not fix what %s deploys, and a revert does not bring it back: the image %s",
 			f.App, list(images)))

@@ -3,12 +3,14 @@ package lint
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
@@ -21,10 +23,13 @@ type surveyed struct {
 	Allowed bool   `json:"allowed"`
 	// Best counts from 1 those that are best for a first arm; 0: it is none.
 	Best   int    `json:"best,omitempty"`
-	Rule   string `json:"rule,omitempty"` // of the first reason
-	Reason string `json:"reason"`
-	// For says what speaks for it, where nothing is refused.
-	For []string `json:"for,omitempty"`
+	Rule   string `json:"rule,omitempty"` // of the first refusal
+	Reason string `json:"reason,omitempty"`
+	// For says what speaks for it, where nothing is refused; the others are rules.
+	For      []string `json:"for,omitempty"`
+	Open     []string `json:"notAssessed,omitempty"`
+	Warned   []string `json:"warned,omitempty"`
+	Accepted []string `json:"accepted,omitempty"`
 
 	score int
 }
@@ -69,14 +74,20 @@ func (c Config) survey(ctx context.Context, w io.Writer, a asking) error {
 		return strings.Compare(x.App, y.App)
 	})
 	for i := range s.Apps[:min(maxBest, len(s.Apps))] {
-		if s.Apps[i].Arm != mayNo {
+		if s.Apps[i].Arm != mayNo && !slices.Contains(s.Apps[i].Warned, arming.RuleAppOfApps) {
 			s.Apps[i].Best = i + 1
 		}
 	}
+	var err error
 	if a.Format == FormatJSON {
-		return encode(w, s)
+		err = encode(w, s)
+	} else {
+		err = s.print(w, a.policy)
 	}
-	return s.print(w, a.policy)
+	if err == nil && len(apps) == 0 {
+		return exit.Hint(exit.Unclear(errors.New("no Application is known")), "fetch refs/notes/nav/status, or ask Argo CD (--argocd-server URL)")
+	}
+	return err
 }
 
 // rank puts first what could be armed, then what can be watched.
@@ -96,9 +107,7 @@ func (s surveyed) rank() int {
 // beside it: it is what an owner writes last.
 func (a *asking) short(r arming.Request) surveyed {
 	s := surveyed{App: r.Places[0].App.String(), Watch: watching(r).May, Allowed: a.policy.MayArm(r.Places[0].App), Arm: mayYes}
-	arm := means(r)
-	open, warned := 0, 0
-	for _, f := range arm.Findings {
+	for _, f := range means(r).Findings {
 		if f.Rule == arming.RuleNoPolicy || f.Rule == arming.RuleNotAllowed {
 			continue
 		}
@@ -108,36 +117,42 @@ func (a *asking) short(r arming.Request) surveyed {
 				s.Arm, s.Rule, s.Reason = mayNo, f.Rule, f.Message
 			}
 		case arming.NotAssessed.String():
-			open++
-			if s.Arm == mayYes && f.Rule != arming.RuleWatcherStale {
-				s.Arm, s.Rule, s.Reason = mayTry, f.Rule, "not assessed: "+f.Message
+			s.Open = once(s.Open, f.Rule)
+			if s.Arm == mayYes {
+				s.Arm = mayTry
 			}
 		case arming.Warned.String():
-			warned++
-			if s.Reason == "" {
-				s.Rule, s.Reason = f.Rule, f.Message
-			}
+			s.Warned = once(s.Warned, f.Rule)
 		case arming.Accepted.String():
-			warned++
+			s.Accepted = once(s.Accepted, f.Rule)
 		}
 	}
-	if s.Arm == mayNo {
-		return s
+	if s.Arm != mayNo {
+		s.praise(r)
+		s.score -= len(s.Open) + len(s.Warned) + len(s.Accepted)
 	}
-	s.praise(r)
-	s.score -= open + warned
 	return s
+}
+
+func once(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 // praise says what speaks for an Application as the first to be armed: Git is
 // the truth, it prunes nothing, is small, and healthy.
 func (s *surveyed) praise(r arming.Request) {
 	say := func(points int, text string) { s.score, s.For = s.score+points, append(s.For, text) }
-	truth, prunes, healthy := true, false, false
+	truth, prunes, healthy := !slices.Contains(s.Warned, arming.RuleMovingImage) && !slices.Contains(s.Warned, arming.RuleAppOfApps), false, false
 	for _, f := range r.Places {
 		truth = truth && !f.ImageUpdater.Managed && len(f.Ignored) == 0
 		prunes = prunes || f.Prune || f.Template != nil && (f.Template.Prune || f.Template.Patched)
 		healthy = healthy || f.State != nil && f.State.Settled
+		if f.ImageUpdater.Managed {
+			s.score -= 4 // it would commit anew what a revert takes away
+		}
 		for _, src := range f.Sources {
 			truth = truth && src.Kind == verdict.SourceGit
 		}
@@ -202,7 +217,11 @@ func (s survey) print(w io.Writer, policy Policy) error {
 			}
 		}
 	}
-	p.line("%s: %d can be watched, %d of them armed; the policy lets somebody arm %d of those.", count(len(s.Apps), "Application"), watch, arm, allowed)
+	p.line("%s; %d can be watched; nothing that is known refuses to arm %d, of which the policy lets somebody arm %d.", count(len(s.Apps), "Application"), watch, arm, allowed)
+	common := s.common()
+	if len(common) > 0 {
+		p.line("Not assessed of any, because only the cluster can tell: %s.", strings.Join(common, ", "))
+	}
 	if len(s.Apps) > 0 {
 		p.line("")
 		p.line("BEST  %-*s  WATCH  ARM  %s", width, "APPLICATION", "FIRST REASON, OR WHAT SPEAKS FOR IT")
@@ -212,24 +231,46 @@ func (s survey) print(w io.Writer, policy Policy) error {
 		if one.Best > 0 {
 			best = fmt.Sprint(one.Best)
 		}
-		p.line("%-4s  %-*s  %-5s  %-3s  %s", best, width, one.App, word(one.Watch), word(one.Arm), one.why(policy))
+		p.line("%-4s  %-*s  %-5s  %-3s  %s", best, width, one.App, word(one.Watch), word(one.Arm), one.why(policy, common))
 	}
 	p.foot(s)
 	return p.Flush()
 }
 
-func (s surveyed) why(policy Policy) string {
+// common lists what was not assessed of any Application that is not refused.
+func (s survey) common() (rules []string) {
+	first := true
+	for _, one := range s.Apps {
+		switch {
+		case one.Arm == mayNo:
+		case first:
+			rules, first = slices.Clone(one.Open), false
+		default:
+			rules = slices.DeleteFunc(rules, func(id string) bool { return !slices.Contains(one.Open, id) })
+		}
+	}
+	return rules
+}
+
+// why is the first reason, or what speaks for it and what is to be looked at.
+func (s surveyed) why(policy Policy, common []string) string {
 	if s.Arm == mayNo {
 		return s.Rule + ": " + s.Reason
 	}
-	text := strings.Join(s.For, ", ")
-	if s.Rule != "" {
-		text += "; " + s.Rule + ": " + s.Reason
+	var parts []string
+	own := slices.DeleteFunc(slices.Clone(s.Open), func(id string) bool { return slices.Contains(common, id) })
+	for _, part := range []struct {
+		title string
+		items []string
+	}{{"", s.For}, {"accepted: ", s.Accepted}, {"warned: ", s.Warned}, {"not assessed: ", own}} {
+		if len(part.items) > 0 {
+			parts = append(parts, part.title+strings.Join(part.items, ", "))
+		}
 	}
 	if policy.Exists && !s.Allowed {
-		text += "; no entry of arm.allow names it"
+		parts = append(parts, "no entry of arm.allow names it")
 	}
-	return strings.TrimPrefix(text, "; ")
+	return strings.Join(parts, "; ")
 }
 
 func (p page) foot(s survey) {
