@@ -37,6 +37,15 @@ func (r *Repo) blob(ctx context.Context, rev, path string) ([]byte, bool, error)
 	if err != nil {
 		return nil, false, err
 	}
+	named := 0
+	for _, f := range files {
+		if f.Path == path {
+			named++
+		}
+	}
+	if named > 1 {
+		return nil, false, errors.New("it stands twice in its folder")
+	}
 	for _, f := range files {
 		switch {
 		case f.Path != path:
@@ -68,7 +77,9 @@ func kindOf(mode string) string {
 }
 
 // Files lists everything below a folder of a revision ("" is its root),
-// folders themselves left out.
+// folders themselves left out. A tree that has a name twice, or its names out of
+// order, is an error: git writes none, but takes it from a push, and of two
+// readers each may see another file by that name.
 func (r *Repo) Files(ctx context.Context, rev, dir string) ([]File, error) {
 	dir = strings.TrimSuffix(dir, "/")
 	if dir != "" {
@@ -80,6 +91,11 @@ func (r *Repo) Files(ctx context.Context, rev, dir string) ([]File, error) {
 	files, err := r.listTree(ctx, rev, dir, true)
 	if err != nil {
 		return nil, fmt.Errorf("listing files of %q below %q: %w", rev, dir, err)
+	}
+	for i := 1; i < len(files); i++ {
+		if files[i-1].Path >= files[i].Path {
+			return nil, fmt.Errorf("listing files of %q below %q: %q stands twice or out of order", rev, dir, files[i].Path)
+		}
 	}
 	return files, nil
 }

@@ -136,7 +136,10 @@ func (t *trees) lookup(root, path string) (treeEntry, error) {
 		if err != nil {
 			return treeEntry{}, err
 		}
-		e := find(entries, name)
+		e, err := only(entries, name)
+		if err != nil {
+			return treeEntry{}, fmt.Errorf("tree %s: %w", id, err)
+		}
 		if !deeper {
 			return e, nil
 		}
@@ -145,6 +148,22 @@ func (t *trees) lookup(root, path string) (treeEntry, error) {
 		}
 		id, path = e.id, rest
 	}
+}
+
+// only is find where it matters which entry a name has: git writes no tree that
+// has one twice, but takes it from a push, and of two readers each may see
+// another.
+func only(entries []treeEntry, name string) (found treeEntry, err error) {
+	for _, e := range entries {
+		switch {
+		case e.name != name:
+		case found.mode != "":
+			return treeEntry{}, fmt.Errorf("%q stands twice", name)
+		default:
+			found = e
+		}
+	}
+	return found, nil
 }
 
 func find(entries []treeEntry, name string) treeEntry {
