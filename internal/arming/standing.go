@@ -2,6 +2,7 @@ package arming
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -71,6 +72,17 @@ func watching(r Request) (branches []string) {
 
 // MayArm reports whether the policy lets anybody arm an Application.
 func (p Policy) MayArm(app verdict.App) bool { return p.armsAtAll(app) }
+
+// ArmedBy lists who may arm an Application, as arm.allow names them.
+func (p Policy) ArmedBy(app verdict.App) (people []string) {
+	for _, a := range p.Arm.Allow {
+		if p.Exists && anyApp(a.Apps, app) {
+			people = append(people, a.By...)
+		}
+	}
+	slices.Sort(people)
+	return slices.Compact(people)
+}
 
 // AsksCommit reports whether a rule asks what a commit changes, so that nothing
 // can be said where there is none.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,6 +116,10 @@ func (a *asking) merged(r arming.Request) []knownFact {
 		for _, f := range r.Watcher.Describe(r.Places[0].App, r.Now) {
 			add(f, "inventory")
 		}
+	}
+	if a.policy.Exists {
+		by := strings.Join(a.policy.ArmedBy(r.Places[0].App), ", ")
+		add(arming.Fact{Name: "may be armed by", Value: cmp.Or(by, "nobody")}, "policy")
 	}
 	for i := range facts {
 		facts[i].Disagree = len(facts[i].Values) > 1 && facts[i].Name != "Image Updater" && facts[i].Name != "AppProject"

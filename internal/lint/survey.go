@@ -220,7 +220,7 @@ func (s survey) print(w io.Writer, policy Policy) error {
 	p.line("%s; %d can be watched; nothing that is known refuses to arm %d, of which the policy lets somebody arm %d.", count(len(s.Apps), "Application"), watch, arm, allowed)
 	common := s.common()
 	if len(common) > 0 {
-		p.line("Not assessed of any, because only the cluster can tell: %s.", strings.Join(common, ", "))
+		p.line("Not assessed of any of those: %s.", strings.Join(common, ", "))
 	}
 	if len(s.Apps) > 0 {
 		p.line("")
