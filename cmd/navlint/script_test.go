@@ -57,6 +57,7 @@ func TestScript(t *testing.T) {
 			"note":   note,
 			"ci":     ci,
 			"set":    set,
+			"argocd": argocd,
 		},
 	})
 }
