@@ -11,6 +11,8 @@ navlint says whether git and nav-watchdog will read it, before a server does.
 Examples:
     navlint message .git/COMMIT_EDITMSG    the message that is being written
     navlint commits origin/main..          what is about to be pushed
+    navlint manifests                      the Applications in this worktree
+    navlint explain                        which of them could be armed first
     navlint wait HEAD --remote origin      until the cluster has answered
 
 Exit codes: 0 no error, 1 at least one, 2 usage, 3 it could not be decided.`
