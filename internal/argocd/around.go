@@ -74,9 +74,11 @@ func Add(p *arming.Place, fields map[string]any, live bool) error {
 // for, not evaluated.
 func appSet(spec *object, namespace, name string) arming.AppSet {
 	policy := spec.object("template").object("spec").object("syncPolicy")
+	strategy := spec.object("strategy")
 	set := arming.AppSet{
 		Namespace: namespace, Name: name,
-		RollingSync: spec.object("strategy").text("type") == "RollingSync",
+		// One without steps syncs nothing.
+		RollingSync: strategy.text("type") == "RollingSync" && len(strategy.object("rollingSync").list("steps")) > 0,
 		Prune:       truthy(policy.object("automated").fields["prune"]),
 	}
 	over := spec.text("templatePatch")

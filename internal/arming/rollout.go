@@ -29,10 +29,6 @@ type MaxUpdate struct {
 
 const rollingSync = "RollingSync"
 
-// Rolls reports whether the strategy counts: Argo CD ignores one of another
-// type, and one without steps.
-func (r *Rollout) Rolls() bool { return r != nil && r.Type == rollingSync && len(r.Steps) > 0 }
-
 // selects reports whether a step takes an Application, as the ApplicationSet
 // controller asks it: all terms must hold; a label that is not there fits
 // everything but In. Unknown where a placeholder stands for what it asks.
@@ -90,7 +86,7 @@ func checkRollout(d Declared, version Version) []FileFinding {
 	case r == nil:
 		return nil
 	case r.Type == rollingSync && len(r.Steps) == 0:
-		return []FileFinding{d.wrong(RuleRolloutSteps, fields("spec.strategy"), "the RollingSync of %s has no steps, so it does not count: everything is synced at once", d.App)}
+		return []FileFinding{d.wrong(RuleRolloutSteps, fields("spec.strategy"), "the RollingSync of %s has no steps: by the version of Argo CD it does not count, or nothing is synced", d.App)}
 	case r.Type != rollingSync && len(r.Steps) > 0:
 		return []FileFinding{d.wrong(RuleRolloutSteps, fields("spec.strategy"), "the type of the strategy of %s is %q, so its %d steps do not count", d.App, clip(r.Type), len(r.Steps))}
 	case r.Type != rollingSync:

@@ -46,7 +46,7 @@ func TestPlace(t *testing.T) {
 	s := server(t, map[string]string{
 		"applications":    apps,
 		"projects":        `{"items":[{"metadata":{"name":"prod","namespace":"argocd"},"spec":{"signatureKeys":[{"keyID":"4AEE18F83AFDEB23"}]}}]}`,
-		"applicationsets": `{"items":[{"metadata":{"name":"webs","namespace":"argocd"},"spec":{"strategy":{"type":"RollingSync"},"template":{"spec":{"syncPolicy":{"automated":{"prune":true}}}}}}]}`,
+		"applicationsets": `{"items":[{"metadata":{"name":"webs","namespace":"argocd"},"spec":{"strategy":{"type":"RollingSync","rollingSync":{"steps":[{"maxUpdate":1}]}},"template":{"spec":{"syncPolicy":{"automated":{"prune":true}}}}}}]}`,
 	})
 	c, err := api.New(s.URL+"/", token)
 	if err != nil {

@@ -76,7 +76,7 @@ func whole() map[string]string {
 			`{"apiVersion":"argoproj.io/v1alpha1","kind":"AppProject","metadata":{"name":"prod","namespace":"argocd","labels":{"env":"prod"}},"spec":{"signatureKeys":[{"keyID":"4AEE18F83AFDEB23"}]}}`,
 			`{"apiVersion":"argoproj.io/v1alpha1","kind":"AppProject","metadata":{"name":"all","namespace":"argocd"},"spec":{"syncWindows":[{"kind":"deny","schedule":"0 8 * * *","duration":"8h","applications":["*"]}]}}`),
 		argoPath + "applicationsets": listOf("ApplicationSet",
-			`{"apiVersion":"argoproj.io/v1alpha1","kind":"ApplicationSet","metadata":{"name":"webs","namespace":"argocd"},"spec":{"strategy":{"type":"RollingSync"},"template":{"spec":{"syncPolicy":{"automated":{"prune":true}}}}}}`),
+			`{"apiVersion":"argoproj.io/v1alpha1","kind":"ApplicationSet","metadata":{"name":"webs","namespace":"argocd"},"spec":{"strategy":{"type":"RollingSync","rollingSync":{"steps":[{"maxUpdate":1}]}},"template":{"spec":{"syncPolicy":{"automated":{"prune":true}}}}}}`),
 		updaterPath: listOf("ImageUpdater",
 			`{"apiVersion":"argocd-image-updater.argoproj.io/v1alpha1","kind":"ImageUpdater","metadata":{"name":"iu","namespace":"argocd"},"spec":{"applicationRefs":[{"namePattern":"web","writeBackConfig":{"method":"git"}}]}}`),
 		"/api/v1/namespaces/argocd/configmaps/argocd-cm": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"argocd-cm"},"data":{"globalProjects":"- labelSelector:\n    matchExpressions: [{key: env, operator: In, values: [prod]}]\n  projectName: all\n"}}`,
