@@ -36,8 +36,17 @@ func (h history) Resolve(ctx context.Context, revs []string) (map[string]string,
 	return out, nil
 }
 
-func (h history) Contains(ctx context.Context, commits, revs []string) (map[string]map[string]bool, error) {
-	return h.repo.Contains(ctx, commits, revs)
+func (h history) Contains(ctx context.Context, asked map[string][]string) (map[string]map[string]bool, error) {
+	return h.repo.ContainsEach(ctx, asked)
+}
+
+func (h history) Remain(ctx context.Context, commits []string, tip string) (gone, restored map[string]bool, err error) {
+	got, err := h.repo.Remain(ctx, commits, tip)
+	gone, restored = map[string]bool{}, map[string]bool{}
+	for c, r := range got {
+		gone[c], restored[c] = r.Gone, r.Restored
+	}
+	return gone, restored, err
 }
 
 func (h history) Commits(ctx context.Context, ids []string) ([]watchd.Commit, error) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -18,24 +20,46 @@ import (
 // commits near the tips reads no more than what is above them, and needs no
 // trust in commit dates, which only make it faster.
 func (r *Repo) Contains(ctx context.Context, commits, revs []string) (map[string]map[string]bool, error) {
-	answers := make(map[string]map[string]bool, len(commits))
+	asked := make(map[string][]string, len(commits))
+	for _, c := range commits {
+		asked[c] = revs
+	}
+	return r.ContainsEach(ctx, asked)
+}
+
+// ContainsEach is Contains where each commit has revs of its own: what nobody
+// asks, of thousands of commits and as many revs, would be most of the answer.
+func (r *Repo) ContainsEach(ctx context.Context, asked map[string][]string) (map[string]map[string]bool, error) {
+	answers := make(map[string]map[string]bool, len(asked))
+	var commits, revs []string
+	seen := map[string]bool{}
+	for _, c := range slices.Sorted(maps.Keys(asked)) {
+		answers[c] = make(map[string]bool, len(asked[c]))
+		commits = append(commits, c)
+		for _, rev := range asked[c] {
+			if !seen[rev] {
+				seen[rev] = true
+				revs = append(revs, rev)
+			}
+		}
+	}
 	if err := r.checkIDs(commits, revs); err != nil {
 		return nil, fmt.Errorf("asking what contains commits: %w", err)
 	}
-	if len(commits) == 0 || len(revs) == 0 {
-		for _, c := range commits {
-			answers[c] = map[string]bool{}
-		}
+	if len(revs) == 0 {
 		return answers, nil
 	}
 	g := newGraph(commits, revs)
 	if err := r.walkGraph(ctx, g); err != nil {
 		return nil, fmt.Errorf("asking what contains commits: %w", err)
 	}
+	bit := make(map[string]int, len(g.revs))
+	for i, rev := range g.revs {
+		bit[rev] = i
+	}
 	for _, c := range commits {
-		answers[c] = map[string]bool{}
-		for i, rev := range g.revs {
-			yes := g.nodes[c].bits.has(i)
+		for _, rev := range asked[c] {
+			yes := g.nodes[c].bits.has(bit[rev])
 			if !yes && r.shallow {
 				return nil, fmt.Errorf("asking whether %s contains %s: %w", rev, c, ErrShallow)
 			}

@@ -232,3 +232,43 @@ func parseRaw(token string) (PathChange, error) {
 	}
 	return PathChange{Before: entry(f[0], f[2]), After: entry(f[1], f[3])}, nil
 }
+
+// Remains is what is left of a commit's changes.
+type Remains struct {
+	Gone     bool // nothing is what the commit left
+	Restored bool // everything is what it was before the commit
+}
+
+// Remain says what stands at tip of what commits changed against their first
+// parents (a root: of all that it has). One that changed nothing has the zero
+// Remains. Two processes for any number of commits.
+func (r *Repo) Remain(ctx context.Context, commits []string, tip string) (map[string]Remains, error) {
+	left := map[string][]PathChange{}
+	seen := map[string]bool{}
+	var paths []string
+	err := r.ChangesOf(ctx, commits, func(string) {}, func(commit string, ch PathChange) {
+		left[commit] = append(left[commit], ch)
+		if !seen[ch.Path] {
+			seen[ch.Path] = true
+			paths = append(paths, ch.Path)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.Entries(ctx, tip, paths)
+	if err != nil {
+		return nil, err
+	}
+	remains := make(map[string]Remains, len(commits))
+	for _, c := range commits {
+		some := len(left[c]) > 0
+		is := Remains{some, some}
+		for _, ch := range left[c] {
+			is.Gone = is.Gone && now[ch.Path] != ch.After
+			is.Restored = is.Restored && now[ch.Path] == ch.Before
+		}
+		remains[c] = is
+	}
+	return remains, nil
+}

@@ -172,3 +172,46 @@ func TestFiles(t *testing.T) {
 		}
 	}
 }
+
+// What is left of commits is what git show says of their paths at the tip.
+func TestRemain(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	root := r.Put("root", navtest.Files{"a": navtest.Text("1"), "dir/x": navtest.Text("x"), "link": navtest.Link("a")})
+	both := r.Put("two paths, one overwritten later", navtest.Files{"a": navtest.Text("2"), "new": navtest.Text("n")})
+	back := r.Put("put back later", navtest.Files{"dir/x": navtest.Text("y"), "link": navtest.Gone()})
+	empty := r.Put("empty", nil)
+	mode := r.Put("a mode, gone later", navtest.Files{"dir/z": navtest.Exec("z")})
+	tip := r.Put("later", navtest.Files{
+		"a": navtest.Text("3"), "dir/x": navtest.Text("x"), "link": navtest.Link("a"), "dir/z": navtest.Text("z"),
+	})
+	got := must[map[string]gitstore.Remains](t)(open(t, r).Remain(ctx, []string{root, both, back, empty, mode, tip}, tip))
+	want := map[string]gitstore.Remains{root: {}, both: {}, back: {Gone: true, Restored: true}, empty: {}, mode: {Gone: true}, tip: {}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, c := range []string{both, back, mode} {
+		gone, restored := true, true
+		for path := range strings.FieldsSeq(r.Git("diff-tree", "-r", "--no-commit-id", "--name-only", c)) {
+			at := func(rev string) string { return r.Git("ls-tree", rev, "--", path) }
+			gone, restored = gone && at(tip) != at(c), restored && at(tip) == at(c+"^")
+		}
+		if got[c] != (gitstore.Remains{Gone: gone, Restored: restored}) {
+			t.Errorf("%s: git says gone %v, restored %v", c, gone, restored)
+		}
+	}
+	if _, err := open(t, r).Remain(ctx, []string{root}, "main"); err == nil {
+		t.Error("a name was taken for an id")
+	}
+}
+
+// Each commit is asked of its own revisions, and of no others.
+func TestContainsEach(t *testing.T) {
+	r := navtest.Bare(t)
+	one, two, three := r.Put("one", nil), r.Put("two", nil), r.Put("three", nil)
+	got := must[map[string]map[string]bool](t)(open(t, r).ContainsEach(context.Background(), map[string][]string{one: {three, two}, three: {two}, two: nil}))
+	want := map[string]map[string]bool{one: {two: true, three: true}, three: {two: false}, two: {}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -89,15 +89,15 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 	if err := a.resolve(ctx, view, qs); err != nil {
 		return err
 	}
-	commits, targets, missing := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	asked, missing := map[string][]string{}, map[string]bool{}
 	for _, q := range qs {
 		if a.peeled[q.commit] != q.commit {
 			a.gone(view, q)
 			continue
 		}
 		ask := func(target string) {
-			if _, known := a.contains[[2]string{q.commit, target}]; !known && target != "" {
-				commits[q.commit], targets[target] = true, true
+			if a.contained(q.commit, target) == verdict.Unknown && target != "" {
+				asked[q.commit] = append(asked[q.commit], target)
 			}
 		}
 		for _, b := range q.branches(view) {
@@ -110,8 +110,8 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 			missing[q.commit] = true
 		}
 	}
-	if len(commits) > 0 {
-		got, err := a.git.Contains(ctx, keys(commits), keys(targets))
+	if len(asked) > 0 {
+		got, err := a.git.Contains(ctx, asked)
 		if err != nil {
 			return fmt.Errorf("asking what contains the watched commits: %w", err)
 		}
@@ -202,8 +202,11 @@ func (a *asker) answers(view View, q question) verdict.Answers {
 }
 
 func (a *asker) contained(commit, target string) verdict.Tri {
-	if target == "" {
+	switch target {
+	case "":
 		return verdict.Unknown
+	case commit:
+		return verdict.Yes
 	}
 	yes, known := a.contains[[2]string{commit, target}]
 	if !known {

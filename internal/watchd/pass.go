@@ -98,7 +98,7 @@ func (p *pass) fetch(ctx context.Context) error {
 }
 
 // look lists the Applications and remembers what they showed.
-func (p *pass) look(ctx context.Context) []Snapshot {
+func (p *pass) look(ctx context.Context) passed {
 	apps, between, err := p.cfg.Cluster.List(ctx, p.now)
 	p.listErr = err
 	if err != nil {
@@ -106,12 +106,12 @@ func (p *pass) look(ctx context.Context) []Snapshot {
 	} else {
 		delete(p.sick, "applications")
 	}
-	p.apps = apps
+	p.list(apps)
 	p.surround(ctx, false)
 	for _, s := range append(append([]Snapshot(nil), between...), apps...) {
 		p.memory[s.Look.App] = p.memory[s.Look.App].Remember(s.Look, p.cfg.Refresh)
 	}
-	return between
+	return byName(between)
 }
 
 // surround reads what stands around Applications. What cannot be read is not
@@ -138,16 +138,16 @@ func (d *Daemon) facts(s Snapshot) arming.Facts { return d.around.Around(s.Facts
 
 // window tells whether a sync window lets Argo CD sync an Application now.
 func (p *pass) window(app verdict.App) (verdict.Tri, string) {
-	for _, s := range p.apps {
-		if s.Look.App == app {
-			return p.facts(s).Sync(p.now)
+	for _, i := range p.named[app.Name] {
+		if p.apps[i].Look.App == app {
+			return p.facts(p.apps[i]).Sync(p.now)
 		}
 	}
 	return verdict.Unknown, ""
 }
 
 // judge steps every open watch.
-func (p *pass) judge(ctx context.Context, between []Snapshot) error {
+func (p *pass) judge(ctx context.Context, between passed) error {
 	open := p.openKeys()
 	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
 	p.asker.names, p.asker.refresh = slices.Concat(p.cfg.Names, policy.Repositories), p.cfg.Refresh
@@ -170,9 +170,42 @@ func (p *pass) judge(ctx context.Context, between []Snapshot) error {
 	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
 		return err
 	}
+	if err := p.survey(ctx, open, qs); err != nil {
+		return err
+	}
 	for i, k := range open {
 		if err := p.step(ctx, k, qs[i], between); err != nil {
 			return fmt.Errorf("judging %s in %s: %w", k.commit, k.app, err)
+		}
+	}
+	return nil
+}
+
+// survey asks what of the open watches still stands on their branches.
+func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
+	commits := map[string][]string{}
+	order := make([]int, len(open))
+	for i := range open {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return p.states[open[a]].Watch.Queued.Compare(p.states[open[b]].Watch.Queued)
+	})
+	for _, i := range order {
+		k := open[i]
+		s := p.states[k]
+		branches := []string{s.Branch}
+		if s.Branch == "" {
+			branches = qs[i].branches(p.view)
+		}
+		if s.Verdict != verdict.Reverted && len(branches) == 1 {
+			tip := p.view.Branches[branches[0]]
+			commits[tip] = append(commits[tip], k.commit)
+		}
+	}
+	for _, tip := range keys(commits) {
+		if err := p.asker.survey(ctx, commits[tip], tip); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -190,14 +223,14 @@ func (p *pass) openKeys() []key {
 	return open
 }
 
-func (p *pass) question(k key, between []Snapshot) question {
+func (p *pass) question(k key, between passed) question {
 	s := p.states[k]
 	q := question{commit: s.Subject()}
-	for _, snap := range append(append([]Snapshot(nil), between...), p.apps...) {
-		if k.app.Matches(snap.Look.App) {
-			q.looks = append(q.looks, snap.Look)
-			q.memory = p.memory[snap.Look.App]
-		}
+	for _, snap := range between.of(k.app) {
+		q.looks, q.memory = append(q.looks, snap.Look), p.memory[snap.Look.App]
+	}
+	for _, snap := range p.matching(k.app) {
+		q.looks, q.memory = append(q.looks, snap.Look), p.memory[snap.Look.App]
 	}
 	return q
 }
@@ -205,15 +238,10 @@ func (p *pass) question(k key, between []Snapshot) question {
 // find is the Application of a name as last listed. A name that fits several
 // is not known.
 func (p *pass) find(app verdict.App) (Snapshot, verdict.Reason) {
-	var found []Snapshot
-	for _, s := range p.apps {
-		if app.Matches(s.Look.App) {
-			found = append(found, s)
-		}
-	}
+	found := p.matching(app)
 	switch {
 	case len(found) == 1:
-		return found[0], verdict.Reason{}
+		return *found[0], verdict.Reason{}
 	case len(found) > 1:
 		return Snapshot{}, verdict.Reason{Code: "app-ambiguous", Detail: fmt.Sprintf("%d Applications have this name; write NAMESPACE/NAME", len(found))}
 	case p.listErr != nil:
@@ -223,16 +251,14 @@ func (p *pass) find(app verdict.App) (Snapshot, verdict.Reason) {
 }
 
 // step moves one watch, and reads its Application directly where that decides.
-func (p *pass) step(ctx context.Context, k key, q question, between []Snapshot) error {
+func (p *pass) step(ctx context.Context, k key, q question, between passed) error {
 	s := p.states[k]
 	snap, unseen := p.find(k.app)
 	in := verdict.Input{Now: p.now, Poll: p.cfg.Interval, Unseen: unseen, Memory: p.memory[snap.Look.App]}
 	if unseen.IsZero() {
 		in.Seen = p.observation(snap.Look, q)
-		for _, b := range between {
-			if k.app.Matches(b.Look.App) {
-				s = s.Absorb(*p.observation(b.Look, q))
-			}
+		for _, b := range between.of(k.app) {
+			s = s.Absorb(*p.observation(b.Look, q))
 		}
 	}
 	if s.Watch.By == "" && s.Branch != "" {

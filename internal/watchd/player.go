@@ -52,7 +52,7 @@ func (p *player) pushedTo(ctx context.Context, sha string) error {
 	for b, tip := range p.cfg.Branches {
 		names, tips = append(names, b), append(tips, tip)
 	}
-	in, err := p.cfg.Git.Contains(ctx, []string{got[sha]}, tips)
+	in, err := p.cfg.Git.Contains(ctx, map[string][]string{got[sha]: tips})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (p *player) moves(ctx context.Context, l verdict.Look) error {
 		if was == "" || was == commit || commit == p.tip {
 			continue
 		}
-		in, err := p.cfg.Git.Contains(ctx, []string{commit, was}, []string{p.tip, commit})
+		in, err := p.cfg.Git.Contains(ctx, map[string][]string{commit: {p.tip}, was: {commit}})
 		if err != nil {
 			return err
 		}

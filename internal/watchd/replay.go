@@ -149,7 +149,7 @@ func (p *player) findStart(ctx context.Context) error {
 		if known[e.SHA] == "" {
 			continue
 		}
-		in, err := p.cfg.Git.Contains(ctx, []string{p.commit}, []string{known[e.SHA]})
+		in, err := p.cfg.Git.Contains(ctx, map[string][]string{p.commit: {known[e.SHA]}})
 		if err != nil {
 			return err
 		}

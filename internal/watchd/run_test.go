@@ -91,8 +91,12 @@ func (history) Commits(_ context.Context, ids []string) ([]watchd.Commit, error)
 	return []watchd.Commit{{ID: ids[0], Message: []byte(message)}}, nil
 }
 
-func (history) Contains(context.Context, []string, []string) (map[string]map[string]bool, error) {
+func (history) Contains(context.Context, map[string][]string) (map[string]map[string]bool, error) {
 	return map[string]map[string]bool{commit: {commit: true}}, nil
+}
+
+func (history) Remain(context.Context, []string, string) (gone, restored map[string]bool, err error) {
+	return nil, nil, nil
 }
 
 func (history) Paths(context.Context, []string) (map[string][]string, error) {

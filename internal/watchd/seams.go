@@ -38,9 +38,10 @@ type History interface {
 	// Resolve peels revision strings to commits; one that is no commit here is
 	// left out.
 	Resolve(ctx context.Context, revs []string) (map[string]string, error)
-	// Contains answers for many commits in many revisions at once:
-	// [commit][rev]. It starts a constant number of processes.
-	Contains(ctx context.Context, commits, revs []string) (map[string]map[string]bool, error)
+	// Contains answers for many commits at once which of the revisions that are
+	// asked of each contain it: [commit][rev]. It starts a constant number of
+	// processes.
+	Contains(ctx context.Context, asked map[string][]string) (map[string]map[string]bool, error)
 	Commits(ctx context.Context, ids []string) ([]Commit, error)
 	// Walk calls fn for what tips contain and exclude do not, oldest first.
 	Walk(ctx context.Context, tips, exclude []string, fn func(Commit) error) error
@@ -49,6 +50,9 @@ type History interface {
 	// Changes lists what each commit of a range changed by itself.
 	Changes(ctx context.Context, tips, exclude []string) ([]Change, error)
 	Standing(ctx context.Context, commit, tip string) (Standing, error)
+	// Remain says of many commits at once which are gone and which are restored,
+	// in the sense of Standing. It starts a constant number of processes.
+	Remain(ctx context.Context, commits []string, tip string) (gone, restored map[string]bool, err error)
 	// Policy reads .nav-watchdog.yaml at a revision; false: there is none.
 	Policy(ctx context.Context, rev string) ([]byte, bool, error)
 	// Manifests tells for plain manifests whether the commit changed them. An

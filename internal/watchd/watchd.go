@@ -81,8 +81,9 @@ type Daemon struct {
 	policy  map[string]arming.Policy
 	refused map[key]int // refused pushes of a revert
 	apps    []Snapshot
-	around  arming.Place // what stands around them
-	blind   string       // why some of that cannot be read
+	named   map[string][]int // where in apps a name stands
+	around  arming.Place     // what stands around them
+	blind   string           // why some of that cannot be read
 	listErr error
 	sick    map[string]string // what cannot be seen, for the status
 	greeted bool              // the first pass that arrived was told of

@@ -1,0 +1,48 @@
+package watchd
+
+import "github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+
+// list takes in the Applications as a source showed them. There may be as many
+// watches as Applications and more, so they are found by name.
+func (d *Daemon) list(apps []Snapshot) {
+	d.apps, d.named = apps, make(map[string][]int, len(apps))
+	for i := range apps {
+		name := apps[i].Look.App.Name
+		d.named[name] = append(d.named[name], i)
+	}
+}
+
+// matching are the Applications that a name, as a person wrote it, fits.
+func (d *Daemon) matching(app verdict.App) []*Snapshot {
+	var found []*Snapshot
+	for _, i := range d.named[app.Name] {
+		if s := &d.apps[i]; app.Matches(s.Look.App) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// passed are the looks between two passes, oldest first, by the names of their
+// Applications.
+type passed map[string][]*Snapshot
+
+func byName(looks []Snapshot) passed {
+	out := passed{}
+	for i := range looks {
+		name := looks[i].Look.App.Name
+		out[name] = append(out[name], &looks[i])
+	}
+	return out
+}
+
+// of are those of the Applications that a name fits.
+func (p passed) of(app verdict.App) []*Snapshot {
+	var found []*Snapshot
+	for _, s := range p[app.Name] {
+		if app.Matches(s.Look.App) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
