@@ -32,8 +32,8 @@ func SquashHosts() []string { return []string{HostGitHub, HostGitLab, HostGitea,
 type squashed struct {
 	name    string
 	message []byte
-	// perhaps: only where several people wrote the commits, or somebody else
-	// merges.
+	// perhaps: only where several people wrote the commits, or by a setting of the
+	// host that is not its default.
 	perhaps bool
 }
 
@@ -42,35 +42,35 @@ type squashed struct {
 // are those of its commits, oldest first.
 func squash(host string, text []byte, messages [][]byte) []squashed {
 	title, description := split(text)
-	const coAuthors = "\n\n---------\n\nCo-authored-by: Somebody Else <somebody@example.com>\n"
-	var body string
 	switch host {
-	case HostGitHub:
+	case HostGitHub: // COMMIT_OR_PR_TITLE and COMMIT_MESSAGES
+		body := listed(messages)
 		if len(messages) == 1 {
-			own, rest := split(messages[0])
-			title, body = own, rest
-		} else {
-			body = listed(messages)
+			title, body = split(messages[0])
 		}
-	case HostGitLab: // %{title}
+		return byDefault("GitHub", join(title+" (#1)", body))
+	case HostGitLab:
 		return []squashed{{name: "GitLab, squash template %{title}", message: []byte(title + "\n")}}
 	case HostGitea:
-		body = description
-		if body == "" {
-			body = listed(messages)
-		}
-		if len(messages) == 1 {
-			_, body = split(messages[0])
-		}
+		list := squashed{name: "Gitea, squash, POPULATE_SQUASH_COMMENT_WITH_COMMIT_MESSAGES", message: join(title+" (#1)", listed(messages)), perhaps: true}
+		return append(byDefault("Gitea", join(title+" (#1)", description)), list)
 	default:
 		return []squashed{{name: "as it is", message: text}}
 	}
-	message := strings.TrimRight(title+" (#1)\n\n"+body, "\n") + "\n"
-	name := map[string]string{HostGitHub: "GitHub", HostGitea: "Gitea"}[host]
+}
+
+// byDefault is a host's default message, and the one of a request to which
+// several people contributed, whose names both hosts put behind a rule.
+func byDefault(host string, message []byte) []squashed {
+	const coAuthors = "\n\n---------\n\nCo-authored-by: Somebody Else <somebody@example.com>\n"
 	return []squashed{
-		{name: name + ", squash, default message", message: []byte(message)},
-		{name: name + ", squash, with a co-author", message: []byte(strings.TrimRight(message, "\n") + coAuthors), perhaps: true},
+		{name: host + ", squash, default message", message: message},
+		{name: host + ", squash, with a co-author", message: []byte(strings.TrimRight(string(message), "\n") + coAuthors), perhaps: true},
 	}
+}
+
+func join(title, body string) []byte {
+	return []byte(strings.TrimRight(title+"\n\n"+body, "\n") + "\n")
 }
 
 // split parts a message into its title and what comes after it.
