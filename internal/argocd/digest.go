@@ -41,7 +41,7 @@ func shortened(v any) any {
 			for key, value := range helm {
 				short[key] = value
 			}
-			ShortenHelm(short)
+			shortenHelm(short)
 			out["helm"] = short
 		}
 		return out
@@ -49,9 +49,9 @@ func shortened(v any) any {
 	return v
 }
 
-// ShortenHelm puts digests in the place of the Helm values of a source, which
+// shortenHelm puts digests in the place of the Helm values of a source, which
 // are most of a big Application. Doing it twice changes nothing.
-func ShortenHelm(helm map[string]any) {
+func shortenHelm(helm map[string]any) {
 	if values, ok := helm["values"].(string); ok && len(values) > 2*sha256.Size {
 		helm["values"] = digest(values)
 	}

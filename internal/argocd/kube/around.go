@@ -129,14 +129,9 @@ func (r *Reader) controllers() []string {
 	var out []string
 	for _, v := range r.views {
 		for _, o := range v.informer.GetStore().List() {
-			u, ok := o.(*unstructured.Unstructured)
-			if !ok {
-				continue
-			}
-			namespace, _, _ := unstructured.NestedString(u.Object, "status", "controllerNamespace")
-			if namespace != "" && !seen[namespace] {
-				seen[namespace] = true
-				out = append(out, namespace)
+			if c, ok := o.(*cached); ok && c.controller != "" && !seen[c.controller] {
+				seen[c.controller] = true
+				out = append(out, c.controller)
 			}
 		}
 	}

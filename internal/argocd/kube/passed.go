@@ -3,8 +3,6 @@ package kube
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd"
 )
 
@@ -40,21 +38,17 @@ func (r *Reader) added(o any, first bool) {
 }
 
 func (r *Reader) updated(old, o any) {
-	was, ok := old.(*unstructured.Unstructured)
-	is, isOK := o.(*unstructured.Unstructured)
-	if !ok || !isOK || was.GetResourceVersion() != is.GetResourceVersion() {
+	was, ok := old.(*cached)
+	is, isOK := o.(*cached)
+	if !ok || !isOK || was.ResourceVersion != is.ResourceVersion {
 		r.deliver(o)
 	}
 	r.signal()
 }
 
 func (r *Reader) deliver(o any) {
-	u, ok := o.(*unstructured.Unstructured)
-	if !ok {
-		return
-	}
-	app, err := argocd.FromObject(u.Object)
-	if err != nil {
+	c, ok := o.(*cached)
+	if !ok || c.err != nil {
 		return
 	}
 	at := r.now()
@@ -63,5 +57,5 @@ func (r *Reader) deliver(o any) {
 	if n := len(r.passed.states); n >= maxPassed {
 		r.passed.states = r.passed.states[n-maxPassed+1:]
 	}
-	r.passed.states = append(r.passed.states, argocd.Delivery{App: app, At: at})
+	r.passed.states = append(r.passed.states, argocd.Delivery{App: c.app, At: at})
 }

@@ -11,8 +11,7 @@
 // heard of for too long). What is not in the list is then not known, which is
 // not the same as absent.
 //
-// Of a cached Application only what internal/argocd reads is kept (see trim);
-// an inline Helm values file or ten entries of history would be most of it.
+// Of an Application only what internal/argocd reads is kept (see cached).
 package kube
 
 import (
@@ -116,17 +115,14 @@ func (r *Reader) List(ctx context.Context, now time.Time) ([]*argocd.Application
 			errs = append(errs, fmt.Errorf("listing Applications%s: %w", v.where(), err))
 		}
 		for _, o := range v.informer.GetStore().List() {
-			u, ok := o.(*unstructured.Unstructured)
-			if !ok {
+			switch c, ok := o.(*cached); {
+			case !ok:
 				errs = append(errs, fmt.Errorf("listing Applications%s: the cache holds a %T", v.where(), o))
-				continue
+			case c.err != nil:
+				errs = append(errs, c.err)
+			default:
+				apps = append(apps, c.app)
 			}
-			app, err := argocd.FromObject(u.Object)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			apps = append(apps, app)
 		}
 	}
 	slices.SortFunc(apps, argocd.ByName)

@@ -35,7 +35,7 @@ func newView(r *Reader, namespace string) (*view, error) {
 		ListWithContextFunc:  v.list,
 		WatchFuncWithContext: v.watch,
 	}, &unstructured.Unstructured{}, 0, cache.Indexers{})
-	if err := v.informer.SetTransform(trim); err != nil {
+	if err := v.informer.SetTransform(digest); err != nil {
 		return nil, fmt.Errorf("configuring the cluster's cache: %w", err)
 	}
 	if err := v.informer.SetWatchErrorHandlerWithContext(v.failed); err != nil {
