@@ -18,6 +18,27 @@ import (
 // maxMade bounds the Applications of one ApplicationSet that are looked at.
 const maxMade = 1000
 
+// maxFilled bounds the values that are filled in for all of them together.
+const maxFilled = 1_000_000
+
+// size counts the values below.
+func size(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case string:
+		n += len(v) / 64
+	}
+	return n
+}
+
 // maxName bounds the name of an Application, in bytes; longer ones no cluster takes.
 const maxName = 253
 
@@ -41,6 +62,9 @@ func (r *reading) set(d arming.Declared, content, spec map[string]any) (arming.D
 	}
 	over := written(spec)
 	elements, why := elements(spec)
+	if n := len(elements); n > 0 && size(template) > maxFilled/n {
+		why = fmt.Sprintf("its template is too large to be filled in %d times", n)
+	}
 	d.Unknown = why
 	if why != "" {
 		elements = []map[string]any{nil}
