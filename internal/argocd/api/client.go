@@ -9,6 +9,7 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,6 +81,15 @@ func (e *statusError) Error() string {
 	return text
 }
 
+// trusted says what to do about a certificate that nobody vouches for.
+func trusted(err error) error {
+	var bad *tls.CertificateVerificationError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%w\nhint: name the file of the authority's certificate in SSL_CERT_FILE; the token goes to nobody else", err)
+	}
+	return err
+}
+
 // Place reads what Argo CD shows to the token. Projects or ApplicationSets that
 // it may not see are not known; Applications must be readable. at is the moment.
 func (c *Client) Place(ctx context.Context, at time.Time) (arming.Place, error) {
@@ -124,7 +134,7 @@ func (c *Client) read(ctx context.Context, p *arming.Place, path, kind string) e
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		return err
+		return trusted(err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	if resp.StatusCode != http.StatusOK {
