@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -118,7 +119,7 @@ func TestTLS(t *testing.T) {
 		asked.Add(1)
 		_, _ = w.Write([]byte(`{"items":null}`))
 	}))
-	s.Config.ErrorLog = api.Quiet()
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	client, err := api.New(s.URL, token)
