@@ -64,6 +64,7 @@ func armed(d Declared, ask FileAsk) []FileFinding {
 	}
 	for i, names := range whose {
 		if len(names) < len(d.Apps) {
+			all[i].Some = true
 			all[i].Message += "; of its Applications that is " + list(names)
 		}
 	}

@@ -73,6 +73,7 @@ type FileFinding struct {
 	Pos
 	Own   bool // a rule about files, not about arming
 	Wrong bool // whatever anybody wants; only of Own
+	Some  bool // only of some of the Applications that an ApplicationSet makes
 	Open  bool // not assessed because of a placeholder, or of what is written over a template
 }
 

@@ -91,18 +91,32 @@ func (c Config) Manifests(ctx context.Context, r Clone, w Worktree, ask Manifest
 			fs = append(fs, ask.finding(finding, false))
 		}
 		for _, d := range f.objects {
-			allowed := slices.ContainsFunc(d.Apps, func(a arming.Planned) bool { return policy.MayArm(a.App) })
-			for _, finding := range arming.CheckDeclared(d, asked) {
-				if ask.wants(finding, allowed) {
-					fs = append(fs, ask.finding(finding, allowed))
-				}
-			}
+			fs = append(fs, ask.about(d, asked, policy.Policy)...)
 		}
 		if err := tally.Add(f.place, fs); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	}
 	return tally.Close(c.Strict)
+}
+
+// about is what there is to say of an object. Where it cannot be watched at all,
+// and nobody asked about arming, what arming would mean is left out.
+func (ask ManifestsAsk) about(d arming.Declared, asked arming.FileAsk, policy arming.Policy) (fs []Finding) {
+	allowed := slices.ContainsFunc(d.Apps, func(a arming.Planned) bool { return policy.MayArm(a.App) })
+	found := arming.CheckDeclared(d, asked)
+	hopeless := ask.Mode == "" && slices.ContainsFunc(found, func(f arming.FileFinding) bool { return f.Outcome == arming.Refuse && !f.Some && unwatchable(f.Rule) })
+	for _, f := range found {
+		if ask.wants(f, allowed) && (!hopeless || f.Own || unwatchable(f.Rule)) {
+			fs = append(fs, ask.finding(f, allowed))
+		}
+	}
+	return fs
+}
+
+// unwatchable: the rule asks what every watch needs.
+func unwatchable(rule string) bool {
+	return rule == arming.RuleSourceType || rule == arming.RuleRepository
 }
 
 // readAll reads every file first: an AppProject may stand in another one than
@@ -188,7 +202,7 @@ func (ask ManifestsAsk) wants(f arming.FileFinding, allowed bool) bool {
 	case f.Own || ask.Mode == trailer.Arm:
 		return true
 	case ask.Mode == trailer.Shadow:
-		return f.Rule == arming.RuleSourceType || f.Rule == arming.RuleRepository || f.Rule == arming.RuleSkipReconcile
+		return unwatchable(f.Rule) || f.Rule == arming.RuleSkipReconcile
 	}
 	return f.Open || f.Outcome == arming.Refuse || f.Outcome == arming.Accepted || allowed
 }
@@ -214,7 +228,7 @@ func (ask ManifestsAsk) finding(f arming.FileFinding, allowed bool) Finding {
 	text := armText(f.Finding)
 	if !f.Own && f.Outcome == arming.Refuse && ask.Mode == "" {
 		text = "rules out arming: " + text
-		if f.Rule == arming.RuleSourceType || f.Rule == arming.RuleRepository {
+		if unwatchable(f.Rule) {
 			text = "cannot be watched: " + armText(f.Finding)
 		}
 	}

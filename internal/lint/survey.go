@@ -27,6 +27,7 @@ type surveyed struct {
 	Reason string `json:"reason,omitempty"`
 	// For says what speaks for it, where nothing is refused; the others are rules.
 	For      []string `json:"for,omitempty"`
+	Refused  []string `json:"refused,omitempty"`
 	Open     []string `json:"notAssessed,omitempty"`
 	Warned   []string `json:"warned,omitempty"`
 	Accepted []string `json:"accepted,omitempty"`
@@ -67,6 +68,9 @@ func (c Config) survey(ctx context.Context, w io.Writer, a asking) error {
 	slices.SortStableFunc(s.Apps, func(x, y surveyed) int {
 		if x.rank() != y.rank() {
 			return x.rank() - y.rank()
+		}
+		if len(x.Refused) != len(y.Refused) {
+			return len(x.Refused) - len(y.Refused)
 		}
 		if x.score != y.score {
 			return y.score - x.score
@@ -113,7 +117,7 @@ func (a *asking) short(r arming.Request) surveyed {
 		}
 		switch f.Outcome {
 		case arming.Refuse.String():
-			if s.Arm != mayNo {
+			if s.Refused = once(s.Refused, f.Rule); s.Arm != mayNo {
 				s.Arm, s.Rule, s.Reason = mayNo, f.Rule, f.Message
 			}
 		case arming.NotAssessed.String():
@@ -217,7 +221,11 @@ func (s survey) print(w io.Writer, policy Policy) error {
 			}
 		}
 	}
-	p.line("%s; %d can be watched; nothing that is known refuses to arm %d, of which the policy lets somebody arm %d.", count(len(s.Apps), "Application"), watch, arm, allowed)
+	whom := "without a policy nobody may arm yet."
+	if policy.Exists {
+		whom = fmt.Sprintf("the policy lets somebody arm %d of those.", allowed)
+	}
+	p.line("%s; %d can be watched; nothing that is known refuses to arm %d; %s", count(len(s.Apps), "Application"), watch, arm, whom)
 	common := s.common()
 	if len(common) > 0 {
 		p.line("Not assessed of any of those: %s.", strings.Join(common, ", "))
@@ -255,7 +263,11 @@ func (s survey) common() (rules []string) {
 // why is the first reason, or what speaks for it and what is to be looked at.
 func (s surveyed) why(policy Policy, common []string) string {
 	if s.Arm == mayNo {
-		return s.Rule + ": " + s.Reason
+		text := s.Rule + ": " + s.Reason
+		if more := slices.DeleteFunc(slices.Clone(s.Refused), func(id string) bool { return id == s.Rule }); len(more) > 0 {
+			text += "; and " + strings.Join(more, ", ")
+		}
+		return text
 	}
 	var parts []string
 	own := slices.DeleteFunc(slices.Clone(s.Open), func(id string) bool { return slices.Contains(common, id) })
