@@ -1,3 +1,5 @@
+// Package kube holds the product's reader of Applications against a real API
+// server.
 package kube
 
 import (
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/nav-watchdog/nav-watchdog/e2e/cluster"
+	"github.com/nav-watchdog/nav-watchdog/e2e/line"
 	"github.com/nav-watchdog/nav-watchdog/e2e/programs"
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd/kube"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -219,7 +222,7 @@ func TestExpiredWatch(t *testing.T) {
 	c := control(t)
 	allow(t, c, cluster.Reader)
 	ctx := t.Context()
-	link, err := NewLink(strings.TrimPrefix(c.Server, "https://"))
+	link, err := line.New(strings.TrimPrefix(c.Server, "https://"))
 	check(t, err)
 	t.Cleanup(link.Close)
 	check(t, c.Apply(ctx, application("a", "")))

@@ -8,9 +8,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/cgi"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,16 +20,28 @@ import (
 type Web struct {
 	URL    string
 	server *http.Server
+	busy   atomic.Int64
 }
 
-// NewWeb starts it. Passwords are those of the users.
-func NewWeb(dir string, passwords map[string]string) (*Web, error) {
+// Busy is how many requests are being answered.
+func (w *Web) Busy() int { return int(w.busy.Load()) }
+
+// NewWeb starts it. Passwords are those of the users, limit is how long one
+// request may take (docs/hosts.md).
+func NewWeb(dir string, limit time.Duration, passwords map[string]string) (*Web, error) {
 	out, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {
 		return nil, fmt.Errorf("looking for git http-backend: %w", err)
 	}
 	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
+	script := filepath.Join(dir, "http-backend")
+	if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec timeout %ds %s\n", int(limit/time.Second), backend), 0o755); err != nil {
+		return nil, err
+	}
+	web := &Web{}
 	handler := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		web.busy.Add(1)
+		defer web.busy.Add(-1)
 		user, password, ok := req.BasicAuth()
 		want, known := passwords[user]
 		if !ok || !known || subtle.ConstantTimeCompare([]byte(password), []byte(want)) != 1 {
@@ -36,7 +50,7 @@ func NewWeb(dir string, passwords map[string]string) (*Web, error) {
 			return
 		}
 		git := cgi.Handler{
-			Path: backend, Dir: dir,
+			Path: script, Dir: dir,
 			Env: []string{
 				"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=" + user,
 				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
@@ -48,9 +62,9 @@ func NewWeb(dir string, passwords map[string]string) (*Web, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Web{URL: "http://" + listener.Addr().String(), server: &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}}
-	go func() { _ = w.server.Serve(listener) }()
-	return w, nil
+	web.URL, web.server = "http://"+listener.Addr().String(), &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = web.server.Serve(listener) }()
+	return web, nil
 }
 
 // Close ends it.

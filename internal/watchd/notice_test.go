@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 // post takes notices, or does not, or takes them and never says so: it was
 // killed.
 type post struct {
+	mu     sync.Mutex
 	sent   []watchd.Notice
 	err    error
 	silent bool
@@ -23,6 +25,8 @@ type post struct {
 }
 
 func (p *post) Notify(n watchd.Notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sent = append(p.sent, n)
 	if !p.silent {
 		if p.became == nil {
@@ -36,6 +40,12 @@ func (p *post) Outcomes() map[string]error {
 	out := p.became
 	p.became = nil
 	return out
+}
+
+func (p *post) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.sent)
 }
 
 // froze is a line of somebody who stops all reverts.
@@ -95,18 +105,18 @@ func TestNoticeIsTriedAgain(t *testing.T) {
 		end := begin(t, c)
 		time.Sleep(16 * time.Minute)
 		synctest.Wait()
-		if len(p.sent) != 4 {
-			t.Errorf("sent %d times in 16 minutes, want 4", len(p.sent))
+		if p.count() != 4 {
+			t.Errorf("sent %d times in 16 minutes, want 4", p.count())
 		}
 		time.Sleep(26 * time.Hour) // of the watch, which is not reached after an hour, too
 		synctest.Wait()
-		sent := len(p.sent)
+		sent := p.count()
 		time.Sleep(time.Hour)
 		if err := end(); err != nil {
 			t.Error(err)
 		}
-		if len(p.sent) != sent || strings.Count(log.String(), "notice lost") != 2 || strings.Contains(string(m.status), `"notices"`) {
-			t.Errorf("sent %d and %d times\n%s\n%.500s", sent, len(p.sent), log, m.status)
+		if p.count() != sent || strings.Count(log.String(), "notice lost") != 2 || strings.Contains(string(m.status), `"notices"`) {
+			t.Errorf("sent %d and %d times\n%s\n%.500s", sent, p.count(), log, m.status)
 		}
 	})
 }

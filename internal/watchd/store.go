@@ -20,7 +20,7 @@ const reasonInterval = 5 * time.Minute
 const maxRefusals = 3
 
 // refusedHint: the server does not take notes of this user.
-const refusedHint = "the watcher must push as the user whom `navhook install --watcher` named on the server; nothing is judged for good until refs/notes/nav/* can be pushed"
+const refusedHint = "unless the server gives another reason, the watcher must push as the user whom `navhook install --watcher` named there; nothing is judged for good until refs/notes/nav/* can be pushed"
 
 // store writes what this pass decided in one push, and only then makes it the
 // daemon's own.
