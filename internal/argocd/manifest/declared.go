@@ -184,6 +184,7 @@ func (r *reading) failure(err error) arming.FileFinding {
 		if yamlParser.MatchString(m[2]) {
 			line++
 		}
+		line = min(line, bytes.Count(r.data, []byte("\n"))+1)
 		reason, pos = "it is not YAML: "+m[2], arming.Pos{Line: line, Col: 1, Char: 1}
 	}
 	return syntax(pos, "%s", reason)
