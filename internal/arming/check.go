@@ -199,7 +199,11 @@ func known(r Request) ([]Facts, []Finding) {
 		unread = " (" + strings.Join(r.Unread[:min(3, len(r.Unread))], "; ") + ")"
 	}
 	if len(r.Places) == 0 {
-		return nil, []Finding{found(RuleUnknownApp, Refuse, "no Application %s is known%s%s", r.App, asked(r), unread)}
+		f := found(RuleUnknownApp, Refuse, "no Application %s is known%s%s", r.App, asked(r), unread)
+		if len(r.Asked) == 0 {
+			f.Hint = hintNowhere
+		}
+		return nil, []Finding{f}
 	}
 	first := r.Places[0].App
 	for _, f := range r.Places {
@@ -299,6 +303,9 @@ func found(rule string, o Outcome, format string, args ...any) Finding {
 	}
 	return f
 }
+
+// hintNowhere is what to do where nobody knows any Application.
+const hintNowhere = "let navwatchd publish what the cluster has (one pass does: navwatchd once), or keep the Applications' manifests in this repository; until then use mode=shadow"
 
 // hintUnseen is what to do where only the cluster could tell.
 const hintUnseen = "let navwatchd publish its inventory (refs/notes/nav/status), or ask Argo CD itself: navlint commits --argocd-server URL"

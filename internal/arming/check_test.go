@@ -221,6 +221,21 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// Where nobody knows any Application the name is not what is wrong.
+func TestUnknownHints(t *testing.T) {
+	r := clean()
+	r.Places = nil
+	for asked, want := range map[string]string{"": "navwatchd once", "inventory": "check the name"} {
+		if r.Asked = nil; asked != "" {
+			r.Asked = []string{asked}
+		}
+		i := slices.IndexFunc(Check(r, AskAll), func(f Finding) bool { return f.Rule == RuleUnknownApp })
+		if f := Check(r, AskAll)[i]; f.Outcome != Refuse || !strings.Contains(f.Hint, want) {
+			t.Errorf("asked %q: %+v", asked, f)
+		}
+	}
+}
+
 // What is not looked at is said, and refuses nothing.
 func TestNotAssessed(t *testing.T) {
 	rules := func(fs []Finding, o Outcome) (ids []string) {

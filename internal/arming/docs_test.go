@@ -7,7 +7,7 @@ import (
 )
 
 // docs/arming.md explains every rule, in order, with the hint that findings
-// carry.
+// carry, and with a case that breaks it and the same mended.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/arming.md")
 	if err != nil {
@@ -19,7 +19,11 @@ func TestDocs(t *testing.T) {
 	if len(sections) != len(rules) {
 		t.Fatalf("%d rules are documented, %d exist", len(sections), len(rules))
 	}
+	cases := regexp.MustCompile("(Refused|Warned): .+ Mended: .+")
 	for i, rule := range rules {
+		if !cases.Match(sections[i][2]) {
+			t.Errorf("%s has no case that breaks it and the same mended", rule.ID)
+		}
 		waived := map[bool]string{true: "yes", false: "no"}[rule.Waivable]
 		if s := sections[i]; string(s[1]) != rule.ID || string(s[3]) != waived || string(s[4]) != rule.Hint {
 			t.Errorf("rule %d is %q, waivable %q, hint %q; documented as %q, %q, %q", i, rule.ID, waived, rule.Hint, s[1], s[3], s[4])
