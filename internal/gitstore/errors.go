@@ -18,6 +18,8 @@ var (
 	ErrUnknown = errors.New("the outcome of the update is unknown")
 	// ErrNoAtomic: refused, because the server does not offer atomic pushes.
 	ErrNoAtomic = errors.New("the server does not offer atomic pushes")
+	// ErrFormat: one repository has SHA-1 ids, the other SHA-256.
+	ErrFormat = errors.New("object formats differ\nhint: navwatchd, as Argo CD, works with SHA-1 repositories")
 	// ErrDetached: HEAD names a commit, not a branch.
 	ErrDetached = errors.New("HEAD is detached: it names no branch")
 	// ErrShallow: "no" cannot be said, because history was cut off.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -154,7 +155,7 @@ func TestManyNotesSHA256(t *testing.T) {
 	agree(t, r, g)
 	// A mirror speaks one kind of ids: it says so, and changes nothing.
 	m := mirror(t, r.Env())
-	if _, err := m.Remote(r.Dir).Fetch(ctx); err == nil || !strings.Contains(err.Error(), "sha256") {
+	if _, err := m.Remote(r.Dir).Fetch(ctx); !errors.Is(err, gitstore.ErrFormat) || !strings.Contains(err.Error(), "64 digits") || !strings.Contains(err.Error(), "hint: ") {
 		t.Errorf("a SHA-1 mirror of a SHA-256 repository: %v", err)
 	}
 }

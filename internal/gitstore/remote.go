@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -73,7 +74,11 @@ func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
 	if err := m.fetchAll(ctx); err != nil {
 		// One transaction cannot make dev/x while dev still is there, so what is
 		// gone goes first.
-		if gone, lookErr := m.dropGone(ctx); lookErr != nil || !gone {
+		gone, lookErr := m.dropGone(ctx)
+		switch {
+		case errors.Is(lookErr, ErrFormat): // it says what to do
+			return RemoteRefs{}, lookErr
+		case lookErr != nil || !gone:
 			return RemoteRefs{}, err
 		}
 		if err := m.fetchAll(ctx); err != nil {
@@ -226,6 +231,8 @@ func (m *Remote) list(ctx context.Context, names ...string) (refs map[string]str
 		case symbolic && name == "HEAD":
 			head = target
 		case symbolic:
+		case len(id) != m.repo.hexLen():
+			return nil, "", fmt.Errorf("its ids have %d digits, and those of %q have %d: %w", len(id), m.repo.Dir(), m.repo.hexLen(), ErrFormat)
 		case len(names) == 0, contains(names, name): // git takes names as the ends of names
 			refs[name] = id
 		}
