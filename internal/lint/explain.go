@@ -76,6 +76,7 @@ const (
 type asking struct {
 	ExplainAsk
 	policy  Policy
+	status  bool // the watcher's status is here, whatever it holds
 	facts   *CommitFacts
 	request arming.Request
 }
@@ -117,10 +118,11 @@ func (a *asking) gather(ctx context.Context, c Config, r Repo) (err error) {
 		return err
 	}
 	c.warnPolicy(a.policy)
-	ids, err := r.IDs(ctx, []string{localHead + "^{commit}"})
+	ids, err := r.IDs(ctx, []string{localHead + "^{commit}", StatusRef + "^{commit}"})
 	if err != nil {
 		return err
 	}
+	a.status = ids[StatusRef+"^{commit}"] != ""
 	if a.facts, err = c.Known.Everything(ctx, ids[localHead+"^{commit}"], a.policy.Policy); err != nil {
 		return err
 	}

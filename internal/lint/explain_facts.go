@@ -63,10 +63,12 @@ func (a *asking) unread() string {
 }
 
 func (a *asking) missing(name string) string {
-	switch name {
-	case "inventory":
+	switch {
+	case name == "inventory" && a.status:
+		return "none: " + StatusRef + " holds none that this version reads"
+	case name == "inventory":
 		return "none: " + StatusRef + " is not here (git fetch origin '+refs/notes/nav/*:refs/notes/nav/*')"
-	case fromLive:
+	case name == fromLive:
 		return "not asked (--argocd-server URL)"
 	}
 	return "none: there is no commit yet"
