@@ -77,6 +77,15 @@ func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 	if all {
 		paths = []string{w.start()}
 	}
+	once := map[string]bool{} // files that several paths hold
+	fresh := func(file string) bool {
+		key := filepath.Clean(file)
+		if once[key] {
+			return false
+		}
+		once[key] = true
+		return true
+	}
 	for _, name := range paths {
 		if name == "-" {
 			if err := w.hand(name, w.in, fn); err != nil {
@@ -89,7 +98,10 @@ func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 			return exit.Misused(err)
 		}
 		if !info.IsDir() {
-			if err := w.file(name, info, fn); err != nil {
+			if fresh(name) {
+				err = w.file(name, info, fn)
+			}
+			if err != nil {
 				return err
 			}
 			continue
@@ -98,9 +110,9 @@ func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 		if err != nil {
 			return err
 		}
-		if all && len(globs) > 0 {
-			found = slices.DeleteFunc(found, func(file string) bool { return !set.Match(w.path(file)) })
-		}
+		found = slices.DeleteFunc(found, func(file string) bool {
+			return all && len(globs) > 0 && !set.Match(w.path(file)) || !fresh(file)
+		})
 		if err := w.each(found, fn); err != nil {
 			return err
 		}
@@ -110,6 +122,7 @@ func (w worktree) Files(paths, globs []string, fn func(lint.File) error) error {
 
 // walk lists the files below a folder that may be manifests.
 func walk(dir string) (found []string, err error) {
+	dir = strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator) // through a link that was named
 	err = filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

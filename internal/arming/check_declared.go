@@ -37,6 +37,7 @@ func CheckDeclared(d Declared, ask FileAsk) []FileFinding {
 			}
 		}
 	}
+	fs = append(fs, checkNames(d)...)
 	fs = append(fs, armed(d, ask)...)
 	slices.SortStableFunc(fs, func(a, b FileFinding) int {
 		if a.Line != b.Line {
@@ -45,6 +46,19 @@ func CheckDeclared(d Declared, ask FileAsk) []FileFinding {
 		return a.Col - b.Col
 	})
 	return fs
+}
+
+// checkNames holds manifest-twice for what a list makes: the controller then
+// makes nothing at all.
+func checkNames(d Declared) []FileFinding {
+	seen := map[verdict.App]bool{}
+	for _, app := range d.Apps {
+		if seen[app.App] && !openText(app.App.Name) {
+			return []FileFinding{d.wrong(RuleTwice, d.within("metadata", "name"), "%s makes the Application %q more than once", d.App, clip(app.App.Name))}
+		}
+		seen[app.App] = true
+	}
+	return nil
 }
 
 // armed asks the arming rules of each Application. What several of one
@@ -91,7 +105,7 @@ func checkPlanned(d Declared, app Planned, ask FileAsk) []FileFinding {
 	for _, rule := range []func(Request, Facts) []Finding{checkSource, checkSync, checkProject, checkTiming} {
 		found = append(found, rule(r, f)...)
 	}
-	found = append(found, checkParts(ask, f)...)
+	found = append(append(found, checkParts(ask, f)...), checkNeverSynced(d, app, f)...)
 	found = slices.DeleteFunc(found, func(f Finding) bool {
 		return f.Outcome == NotAssessed && slices.Contains(clusterKnows(), f.Rule) // no file can tell
 	})
@@ -116,6 +130,25 @@ func checkPlanned(d Declared, app Planned, ask FileAsk) []FileFinding {
 		}
 	}
 	return onePrune(fs)
+}
+
+// checkNeverSynced holds auto-sync-off of what a RollingSync leaves out: it takes
+// automated sync off all, and syncs only what a step matches.
+func checkNeverSynced(d Declared, app Planned, f Facts) []Finding {
+	if d.Set == nil || !d.Set.RollingSync || d.Rollout == nil {
+		return nil
+	}
+	for _, s := range d.Rollout.Steps {
+		held := s.Max.Given && s.Max.Broken == "" && s.Max.Number <= 0
+		is := s.selects(app.Labels, app.unsure())
+		if is == verdict.Yes && held { // the first step that matches counts
+			break
+		}
+		if is != verdict.No && !held {
+			return nil
+		}
+	}
+	return []Finding{found(RuleAutoSyncOff, Refuse, "no step of the RollingSync syncs %s by itself", f.App)}
 }
 
 // notAssessed is found in a place where found is a list.
