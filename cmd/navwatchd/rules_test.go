@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -128,5 +130,41 @@ func TestRules(t *testing.T) {
 		if !slices.Contains(covered, r.ID) {
 			t.Errorf("no case breaks %s", r.ID)
 		}
+	}
+}
+
+// What the cluster has and what stands in Git may differ: the stricter counts,
+// whichever it is, and both places that lint say that they differ.
+func TestRulesDisagree(t *testing.T) {
+	t.Parallel()
+	bin := buildBoth(t)
+	manifest := func(prune string) map[string]string {
+		return map[string]string{"argo/web.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\nspec:\n" +
+			"  project: default\n  source: {repoURL: '" + deployURL + "', path: apps/web, targetRevision: main}\n" +
+			"  destination: {server: 'https://kubernetes.default.svc', namespace: demo-web}\n  syncPolicy: {automated: {prune: " + prune + "}, retry: {limit: 0}}\n"}
+	}
+	for _, c := range []struct {
+		ruleCase
+		says string
+	}{
+		{ruleCase{name: "stricter in Git", files: manifest("true")},
+			`\(manifest argo/web.yaml\); it is otherwise in inventory, \d+[sm] old, and the stricter counts \[prune\]`},
+		{ruleCase{name: "stricter in the cluster", files: manifest("false"), app: "spec: {syncPolicy: {automated: {prune: true}}}"},
+			`\(inventory, \d+[sm] old\); it is otherwise in manifest argo/web.yaml, and the stricter counts \[prune\]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.rule, c.want = arming.RulePrune, "error"
+			p := newRulePlay(t, bin, c.ruleCase)
+			p.commit()
+			p.lintByInventory()
+			lint, _ := p.try(p.work.Dir, filepath.Join(bin, "navlint"), "commits", "--branch", "main", "HEAD~1..HEAD")
+			push, code := p.try(p.work.Dir, "git", "push", "-q", "origin", "HEAD:main")
+			for who, out := range map[string]string{"navlint": lint, "pre-receive": push} {
+				if !regexp.MustCompile(c.says).MatchString(out) || code == 0 {
+					t.Errorf("%s does not say %q:\n%s", who, c.says, out)
+				}
+			}
+		})
 	}
 }
