@@ -20,7 +20,9 @@ func checkStandingRevision(r Request, f Facts, ours []verdict.Source) (fs []Find
 		switch what := unwatched(s.TargetRevision, r); what {
 		case "":
 		case unknownDefault:
-			return []Finding{found(RuleTargetRevision, NotAssessed, "which branch is the default one is not known here, so whether the one that %s follows (%q) is watched was not looked at", f.App, clip(s.TargetRevision))}
+			open := found(RuleTargetRevision, NotAssessed, "which branch is the default one is not known here, so whether the one that %s follows (%q) is watched was not looked at", f.App, clip(s.TargetRevision))
+			open.Hint = "git remote set-head origin --auto, or say which: --branch BRANCH"
+			return []Finding{open}
 		default:
 			return []Finding{found(RuleTargetRevision, Refuse, "a source of %s follows %s", f.App, what)}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
@@ -173,7 +174,10 @@ func add(p *arming.Place, d arming.Declared) {
 // readable, as at a push.
 func skip(why string, must bool) arming.FileFinding {
 	f := arming.FileFinding{Own: true, Wrong: must}
-	f.Rule, f.Outcome, f.Message, f.Hint = arming.RuleSkipped, arming.NotAssessed, why, hintOf(arming.RuleSkipped)
+	f.Rule, f.Outcome, f.Message = arming.RuleSkipped, arming.NotAssessed, why
+	if strings.Contains(why, "template") {
+		f.Hint = hintOf(arming.RuleSkipped)
+	}
 	if must {
 		f.Outcome = arming.Refuse
 		f.Rule, f.Message, f.Hint = arming.RuleManifests, "the policy's manifests name this file, and it cannot be read: "+why, hintOf(arming.RuleManifests)
