@@ -57,6 +57,7 @@ type reading struct {
 	objects []arming.Declared
 	wrong   []arming.FileFinding
 	seen    map[string]int // line of each object
+	starts  []int
 	skipped string
 }
 
@@ -293,15 +294,18 @@ func entry(n *yaml.Node, key string) (name, value *yaml.Node) {
 
 // pos counts the column in bytes, too: yaml.v3 counts characters.
 func (r *reading) pos(line, char int) arming.Pos {
-	rest := r.data
-	for range line - 1 {
-		i := bytes.IndexByte(rest, '\n')
-		if i < 0 {
-			return arming.Pos{Line: line, Col: char, Char: char}
+	if r.starts == nil { // of lines: a file may have many findings
+		r.starts = []int{0}
+		for i, c := range r.data {
+			if c == '\n' {
+				r.starts = append(r.starts, i+1)
+			}
 		}
-		rest = rest[i+1:]
 	}
-	col := 0
+	if line < 1 || line > len(r.starts) {
+		return arming.Pos{Line: line, Col: char, Char: char}
+	}
+	rest, col := r.data[r.starts[line-1]:], 0
 	for range char - 1 {
 		_, size := utf8.DecodeRune(rest[min(col, len(rest)):])
 		col += size
