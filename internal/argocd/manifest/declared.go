@@ -58,6 +58,7 @@ type reading struct {
 	wrong   []arming.FileFinding
 	seen    map[string]int // line of each object
 	starts  []int
+	ascii   bool
 	skipped string
 }
 
@@ -292,17 +293,22 @@ func entry(n *yaml.Node, key string) (name, value *yaml.Node) {
 	return nil, nil
 }
 
+// maxCounted is the column, in characters, behind which bytes are not counted.
+const maxCounted = 10_000
+
 // pos counts the column in bytes, too: yaml.v3 counts characters.
 func (r *reading) pos(line, char int) arming.Pos {
 	if r.starts == nil { // of lines: a file may have many findings
 		r.starts = []int{0}
+		r.ascii = true
 		for i, c := range r.data {
 			if c == '\n' {
 				r.starts = append(r.starts, i+1)
 			}
+			r.ascii = r.ascii && c < utf8.RuneSelf
 		}
 	}
-	if line < 1 || line > len(r.starts) {
+	if line < 1 || line > len(r.starts) || r.ascii || char > maxCounted {
 		return arming.Pos{Line: line, Col: char, Char: char}
 	}
 	rest, col := r.data[r.starts[line-1]:], 0
