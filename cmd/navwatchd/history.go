@@ -185,5 +185,5 @@ func (h history) Content(ctx context.Context, commit, tip string, sources []verd
 			over[c.Path] = c.Before.ID
 		}
 	}
-	return manifest.NewReader(gitstore.NewFileTrees(h.repo)).Content(ctx, sources, tip, "", over)
+	return manifest.NewReader(gitstore.NewFileTrees(h.repo)).Content(ctx, arming.ContentAsk{Sources: sources, At: tip, Over: over})
 }

@@ -6,6 +6,19 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
+// ContentAsk says which manifests are compared.
+type ContentAsk struct {
+	Sources []verdict.Source // of the Application, in this repository
+	At      string           // the revision: a commit, or a tip
+	// Back is the revision before it, At's first parent; Changed are all paths in
+	// which they differ, nil: that is not said.
+	Back    string
+	Changed []string
+	// Over stands in the place of Back where the question is what a revert on the
+	// tip takes away: contents by path, "": none.
+	Over map[string]string
+}
+
 // Content is what the plain manifests of an Application hold, at the commit that
 // is checked. Just before a revert it is of the branch's tip, and Removed is
 // what the revert, put on that tip, takes away.

@@ -20,8 +20,8 @@ type Manifests interface {
 	// Ahead reads at once what many requests without globs are going to ask for.
 	Ahead(ctx context.Context, asks []arming.TreeAsk) error
 	// Content is what the plain manifests below sources hold at a commit, and
-	// what of them is not there at back, its parent. over is for the daemon.
-	Content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) arming.Content
+	// what of them was not there before it.
+	Content(ctx context.Context, ask arming.ContentAsk) arming.Content
 }
 
 // Status is the notes ref in which the watcher tells of itself.
@@ -61,6 +61,7 @@ type Known struct {
 type CommitFacts struct {
 	known        *Known
 	commit, back string
+	paths        []string // that differ between the two; nil: nobody looked
 	places       []arming.Place
 	asked        []string
 	bad, skipped []string
@@ -154,7 +155,7 @@ func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.
 	if err := k.standing(ctx); err != nil {
 		return nil, err
 	}
-	cf := &CommitFacts{known: k, commit: c.ID, places: slices.Clone(k.places), contents: map[verdict.App]*arming.Content{}}
+	cf := &CommitFacts{known: k, commit: c.ID, paths: paths, places: slices.Clone(k.places), contents: map[verdict.App]*arming.Content{}}
 	if len(c.Parents) > 0 {
 		cf.back = c.Parents[0]
 	}
@@ -275,7 +276,7 @@ func (cf *CommitFacts) content(ctx context.Context, places []arming.Facts) *armi
 		}
 	}
 	if c.Unknown == "" {
-		c = cf.known.Manifests.Content(ctx, sources, cf.commit, cf.back, nil)
+		c = cf.known.Manifests.Content(ctx, arming.ContentAsk{Sources: sources, At: cf.commit, Back: cf.back, Changed: cf.paths})
 	}
 	cf.contents[app] = &c
 	return &c

@@ -19,40 +19,32 @@ import (
 )
 
 // Content is what the plain manifests below an Application's sources in this
-// repository hold at a revision, and what of them is gone at another: for a lint
-// at is the commit and back its parent; before a revert at is the tip, and over
-// puts other contents (by path; "" is none) in the place of the tip's.
-func (r *Reader) Content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) arming.Content {
-	c, err := r.content(ctx, sources, at, back, over)
+// repository hold, and what of them is gone at the revision before: for a lint
+// of a commit, its parent; before a revert, the tip with the commit's paths put
+// back.
+func (r *Reader) Content(ctx context.Context, ask arming.ContentAsk) arming.Content {
+	c, err := r.content(ctx, ask)
 	if err != nil {
 		return arming.Content{Unknown: err.Error()}
 	}
 	return c
 }
 
-func (r *Reader) content(ctx context.Context, sources []verdict.Source, at, back string, over map[string]string) (arming.Content, error) {
-	if len(sources) == 0 {
+func (r *Reader) content(ctx context.Context, ask arming.ContentAsk) (arming.Content, error) {
+	if len(ask.Sources) == 0 {
 		return arming.Content{}, errors.New("no source is in this repository")
 	}
 	now, then := map[verdict.ObjectID]document{}, map[verdict.ObjectID]document{}
-	for _, s := range sources {
+	for _, s := range ask.Sources {
 		if s.Path == "" && s.Ref != "" {
 			return arming.Content{}, errors.New("a source lends its files to another (ref)")
 		}
 		if !s.Plain {
 			return arming.Content{}, fmt.Errorf("the manifests below %q are rendered by a tool", s.Path)
 		}
-		after, err := r.repo.Below(ctx, at, s.Path)
+		before, after, err := r.sides(ctx, ask, s.Path)
 		if err != nil {
 			return arming.Content{}, err
-		}
-		var before map[string]string
-		if over == nil {
-			if before, err = r.repo.Below(ctx, back, s.Path); err != nil {
-				return arming.Content{}, err
-			}
-		} else {
-			before = overlay(after, over, s.Path)
 		}
 		if err := r.objects(ctx, now, after, s); err != nil {
 			return arming.Content{}, err
@@ -62,6 +54,34 @@ func (r *Reader) content(ctx context.Context, sources []verdict.Source, at, back
 		}
 	}
 	return compare(now, then), nil
+}
+
+// sides lists what lies below a folder before and after. Along a line of commits
+// it follows from what each changes.
+func (r *Reader) sides(ctx context.Context, ask arming.ContentAsk, dir string) (before, after map[string]string, err error) {
+	if ask.Over != nil {
+		after, err = r.repo.Below(ctx, ask.At, dir)
+		return overlay(after, ask.Over, dir), after, err
+	}
+	if ask.Changed == nil {
+		if before, err = r.repo.Below(ctx, ask.Back, dir); err == nil {
+			after, err = r.repo.Below(ctx, ask.At, dir)
+		}
+		return before, after, err
+	}
+	concerns := func(name string) bool { return dir == "" || strings.HasPrefix(name, dir+"/") }
+	list := func(tree arming.TreeAsk) (map[string]string, error) {
+		return r.follow(ctx, tree, "\x00"+dir, concerns, func() (listing, error) {
+			files, err := r.repo.Below(ctx, tree.Commit, dir)
+			return listing{tree.Commit, files}, err
+		})
+	}
+	if before, err = list(arming.TreeAsk{Commit: ask.Back}); err != nil {
+		return nil, nil, err
+	}
+	before = maps.Clone(before) // it is changed when the next one follows
+	after, err = list(arming.TreeAsk{Commit: ask.At, Parent: ask.Back, Changed: ask.Changed})
+	return before, after, err
 }
 
 // overlay puts contents in the place of those below a folder.
@@ -99,11 +119,17 @@ func compare(now, then map[verdict.ObjectID]document) arming.Content {
 // document is one manifest, as JSON would decode it.
 type document map[string]any
 
+// placed is an object of a file, and where it stands there.
+type placed struct {
+	id  verdict.ObjectID
+	doc document
+	at  string
+}
+
 // objects reads the files that Argo CD's directory source reads. Tools are
 // found by their files, as Argo CD finds them.
 func (r *Reader) objects(ctx context.Context, out map[verdict.ObjectID]document, files map[string]string, s verdict.Source) error {
-	var ids []string
-	names := map[string]string{}
+	var read []string // names of the files
 	for _, name := range sorted(files) {
 		base, dir := path.Base(name), path.Dir(name)
 		if dir == "." {
@@ -117,27 +143,86 @@ func (r *Reader) objects(ctx context.Context, out map[verdict.ObjectID]document,
 		case strings.HasSuffix(base, ".jsonnet"):
 			return fmt.Errorf("%q makes Jsonnet render the manifests", name)
 		case IsManifest(base):
-			ids = append(ids, files[name])
-			names[files[name]] = name
+			read = append(read, name)
 		}
 	}
-	if len(ids) > maxFiles {
+	if len(read) > maxFiles {
 		return fmt.Errorf("%q holds more than %d manifests", s.Path, maxFiles)
 	}
+	ids := make([]string, len(read))
+	for i, name := range read {
+		ids[i] = files[name]
+	}
+	held, err := r.held(ctx, ids)
+	if err != nil {
+		return err
+	}
 	total := 0
-	return r.repo.Small(ctx, ids, maxFile, func(id string, data []byte) error {
-		if total += len(data); total > maxTotal {
+	for i, name := range read {
+		file := held[ids[i]]
+		switch total += file.size; {
+		case total > maxTotal:
 			return fmt.Errorf("the manifests below %q have more than %d bytes together", s.Path, maxTotal)
+		case file.err != nil:
+			return fmt.Errorf("%s: %w", name, file.err)
 		}
-		if data == nil {
-			return fmt.Errorf("%s: %w", names[id], ErrLarge)
+		for _, o := range file.objects {
+			if _, twice := out[o.id]; twice {
+				return fmt.Errorf("%s: %s: %s stands twice", name, o.at, o.id)
+			}
+			out[o.id] = o.doc
 		}
-		err := documents(data, func(n *yaml.Node) error { return collect(out, n, true) })
-		if err != nil {
-			return fmt.Errorf("%s: %w", names[id], err)
+	}
+	return nil
+}
+
+// heldFile is what a file of manifests holds.
+type heldFile struct {
+	objects []placed
+	size    int
+	err     error
+}
+
+// maxHeld bounds the files whose objects are kept for the next commit, in bytes.
+const maxHeld = 8 << 20
+
+// held reads contents, of which those that were read for an earlier commit are
+// at hand.
+func (r *Reader) held(ctx context.Context, ids []string) (map[string]heldFile, error) {
+	held := make(map[string]heldFile, len(ids))
+	var unread []string
+	for _, id := range ids {
+		file, known := r.holding[id]
+		if _, twice := held[id]; !known && !twice {
+			unread = append(unread, id)
 		}
+		held[id] = file
+	}
+	total := 0
+	err := r.repo.Small(ctx, unread, maxFile, func(id string, data []byte) error {
+		file := heldFile{size: len(data)}
+		switch total += len(data); {
+		case data == nil:
+			file.err = ErrLarge
+		case total > maxTotal: // whoever asked adds up
+		default:
+			file.err = documents(data, func(n *yaml.Node) error { return file.collect(n, true) })
+		}
+		held[id] = file
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range unread {
+		if r.holds += held[id].size; r.holds > maxHeld {
+			r.holding, r.holds = map[string]heldFile{}, held[id].size
+		}
+		if held[id].size <= maxHeld && total <= maxTotal {
+			r.holding[id] = held[id]
+		}
+	}
+	return held, nil
 }
 
 // tool reports whether a file in a source's folder makes Argo CD use a tool, or
@@ -151,7 +236,7 @@ func tool(base string) bool {
 }
 
 // collect adds an object, or the items of a list.
-func collect(out map[verdict.ObjectID]document, n *yaml.Node, top bool) error {
+func (f *heldFile) collect(n *yaml.Node, top bool) error {
 	fields, err := Object(n)
 	if err != nil {
 		return err
@@ -159,7 +244,7 @@ func collect(out map[verdict.ObjectID]document, n *yaml.Node, top bool) error {
 	if items, is := fields["items"].([]any); top && is && strings.HasSuffix(fmt.Sprint(fields["kind"]), "List") {
 		if list := member(n, "items"); len(items) > 0 && list != nil {
 			for _, item := range list.Content {
-				if err := collect(out, item, false); err != nil {
+				if err := f.collect(item, false); err != nil {
 					return err
 				}
 			}
@@ -173,10 +258,7 @@ func collect(out map[verdict.ObjectID]document, n *yaml.Node, top bool) error {
 		}
 		return at(n, "it is no object with kind and name")
 	}
-	if _, twice := out[id]; twice {
-		return at(n, "%s stands twice", id)
-	}
-	out[id] = fields
+	f.objects = append(f.objects, placed{id, fields, fmt.Sprintf("%d:%d", n.Line, n.Column)})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nav-watchdog/nav-watchdog/internal/argocd/manifest"
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
 // branch is a line of commits c0, c1, ...: each changes some of the files before
@@ -166,5 +167,42 @@ func TestAhead(t *testing.T) {
 	}
 	if repo.read != read || read != 5 {
 		t.Errorf("%d contents were read ahead, %d later; want 5 and none", read, repo.read-read)
+	}
+}
+
+// Along a line of commits, in whatever order, the content is what it is when each
+// is looked at alone; and only what changed is read.
+func TestContentFollows(t *testing.T) {
+	object := func(kind, name, value string) string {
+		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: " + name + "}\ndata: {v: " + value + "}\n"
+	}
+	repo, asks := branch(
+		map[string]string{"a/x.yaml": object("ConfigMap", "x", "1"), "a/y.yaml": object("ConfigMap", "y", "1"), "b/z.yaml": object("ConfigMap", "z", "1")},
+		map[string]string{"a/x.yaml": object("ConfigMap", "x", "2")},
+		map[string]string{"b/z.yaml": object("ConfigMap", "z", "2")},
+		map[string]string{"a/new.yaml": object("ConfigMap", "new", "1"), "a/y.yaml": ""},
+		map[string]string{"a/kustomization.yaml": "resources: []\n"},
+		map[string]string{"a/kustomization.yaml": "", "a/new.yaml": object("ConfigMap", "new", "2") + "---\n" + object("ConfigMap", "other", "1")},
+	)
+	for _, sources := range [][]verdict.Source{{{Path: "a", Plain: true}}, {{Path: "", Plain: true, Recurse: true}}, {{Path: "b", Plain: true}, {Path: "a", Plain: true}}} {
+		for _, order := range [][]int{{1, 2, 3, 4, 5}, {5, 4, 3, 2, 1}, {2, 5, 1}} {
+			r := manifest.NewReader(repo)
+			for _, i := range order {
+				ask := arming.ContentAsk{Sources: sources, At: asks[i].Commit, Back: asks[i-1].Commit}
+				alone := manifest.NewReader(repo).Content(context.Background(), ask)
+				ask.Changed = asks[i].Changed
+				if diff := cmp.Diff(alone, r.Content(context.Background(), ask)); diff != "" {
+					t.Errorf("%v, %v, c%d (-alone +after others):\n%s", sources, order, i, diff)
+				}
+			}
+		}
+	}
+	r := manifest.NewReader(repo)
+	for i, want := range []int{3, 0} { // x before and after, y; then nothing of it
+		read := repo.read
+		r.Content(context.Background(), arming.ContentAsk{Sources: []verdict.Source{{Path: "a", Plain: true}}, At: asks[i+1].Commit, Back: asks[i].Commit, Changed: asks[i+1].Changed})
+		if repo.read-read != want {
+			t.Errorf("c%d: %d contents were read, want %d", i+1, repo.read-read, want)
+		}
 	}
 }

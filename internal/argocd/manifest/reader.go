@@ -33,10 +33,12 @@ type Repository interface {
 // out once, whatever commit and path it stands at. It is not safe from two
 // goroutines.
 type Reader struct {
-	repo   Repository
-	memory Memory
-	known  map[string]parsed  // by blob
-	listed map[string]listing // by globs; "": a search of the whole tree
+	repo    Repository
+	memory  Memory
+	known   map[string]parsed   // by blob
+	listed  map[string]listing  // by globs; "": a search of the whole tree; below a folder, with a NUL before it
+	holding map[string]heldFile // files of manifests, by blob
+	holds   int                 // bytes of them
 }
 
 type parsed struct {
@@ -47,7 +49,7 @@ type parsed struct {
 
 // NewReader reads from a repository. Nothing is read yet.
 func NewReader(repo Repository) *Reader {
-	return &Reader{repo: repo, known: map[string]parsed{}, listed: map[string]listing{}}
+	return &Reader{repo: repo, known: map[string]parsed{}, listed: map[string]listing{}, holding: map[string]heldFile{}}
 }
 
 // Limits on what is read of one tree.

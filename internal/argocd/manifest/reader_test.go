@@ -209,7 +209,7 @@ func TestContent(t *testing.T) {
 		"no source":        {nil, nil, nil, nil, "no source is in this repository"},
 	} {
 		repo := &tree{revs: map[string]map[string]string{"before": c.before, "after": c.after}}
-		got := manifest.NewReader(repo).Content(context.Background(), c.sources, "after", "before", nil)
+		got := manifest.NewReader(repo).Content(context.Background(), arming.ContentAsk{Sources: c.sources, At: "after", Back: "before"})
 		var removed []string
 		for _, id := range got.Removed {
 			removed = append(removed, id.String())
@@ -228,7 +228,7 @@ func TestContent(t *testing.T) {
 func TestContentAtTheTip(t *testing.T) {
 	repo := &tree{revs: map[string]map[string]string{"tip": {"a/x.yaml": configMap("one") + "---\n" + configMap("two"), "a/y.yaml": deployment}}}
 	over := map[string]string{"a/x.yaml": configMap("one"), "b/z.yaml": configMap("three"), "a/gone.yaml": ""}
-	got := manifest.NewReader(repo).Content(context.Background(), []verdict.Source{{Path: "a", Plain: true}}, "tip", "", over)
+	got := manifest.NewReader(repo).Content(context.Background(), arming.ContentAsk{Sources: []verdict.Source{{Path: "a", Plain: true}}, At: "tip", Over: over})
 	if got.Unknown != "" || len(got.Removed) != 1 || got.Removed[0].Name != "two" {
 		t.Errorf("%+v", got)
 	}
