@@ -210,3 +210,50 @@ func BenchmarkNotesAppend(b *testing.B) {
 		must[int](b)(g.AppendNotes(context.Background(), notesRef, map[string][]string{objects[i%len(objects)]: {fmt.Sprint(i)}}, "x", who()))
 	}
 }
+
+// More notes than may be files of their own come as a pack, in git's own layout,
+// and what comes after them does too.
+func TestAppendMany(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	g := open(t, r)
+	lines := map[string][]string{}
+	for i := range 3000 {
+		lines[object(i)] = []string{fmt.Sprintf("line %d", i)}
+	}
+	for _, want := range []int{3000, 0} {
+		if got := must[int](t)(g.AppendNotes(ctx, watchesRef, lines, "x", who())); got != want {
+			t.Errorf("%d were added, not %d", got, want)
+		}
+	}
+	r.Git("fsck", "--strict", "--no-dangling")
+	if n := len(strings.Fields(r.Git("ls-tree", "--name-only", watchesRef))); n > 256 {
+		t.Errorf("%d entries stand in one folder", n)
+	}
+	if n := strings.Count(r.Git("notes", "--ref=nav/watches", "list")+"\n", "\n"); n != 3000 {
+		t.Errorf("git lists %d notes", n)
+	}
+	packs, err := filepath.Glob(filepath.Join(r.Dir, "objects", "pack", "*.pack"))
+	check(t, err)
+	if len(packs) != 1 {
+		t.Errorf("%d packs", len(packs))
+	}
+}
+
+// The status of a large cluster is read, and no other file of that size.
+func TestLargeStatus(t *testing.T) {
+	ctx := context.Background()
+	g := open(t, navtest.Bare(t))
+	large := []byte(strings.Repeat("x", gitstore.MaxBlob+1))
+	id := must[string](t)(g.WriteBlobCommit(ctx, map[string][]byte{"status.json": large, "inventory.json": large, "other.json": large}, "x", who()))
+	for _, name := range []string{"status.json", "inventory.json", "other.json"} {
+		data, _, err := g.Blob(ctx, id, name)
+		if ok := err == nil && len(data) == len(large); ok != (name != "other.json") {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+		data, odd, err := g.FileAt(ctx, id, name)
+		if ok := odd == "" && len(data) == len(large); err != nil || ok != (name != "other.json") {
+			t.Errorf("%s at a commit: %d bytes, %q, %v", name, len(data), odd, err)
+		}
+	}
+}

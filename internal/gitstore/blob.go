@@ -11,6 +11,18 @@ import (
 // MaxBlob is the largest file that is read, in bytes.
 const MaxBlob = 1 << 20
 
+// MaxStatus is MaxBlob for the files in the tree of StatusRef, which grow with
+// the open watches and the Applications of a cluster.
+const MaxStatus = 32 << 20
+
+// limitOf is how large the file of a path may be.
+func limitOf(path string) int64 {
+	if path == "status.json" || path == "inventory.json" {
+		return MaxStatus
+	}
+	return MaxBlob
+}
+
 // File is a path in a tree.
 type File struct {
 	Path string // bytes
@@ -19,8 +31,8 @@ type File struct {
 }
 
 // Blob reads a regular file of a revision; false: there is none by that path.
-// What is there but is no regular file, or has more than MaxBlob bytes, is an
-// error.
+// What is there but is no regular file, or has more than MaxBlob (MaxStatus)
+// bytes, is an error.
 func (r *Repo) Blob(ctx context.Context, rev, path string) ([]byte, bool, error) {
 	data, ok, err := r.blob(ctx, rev, path)
 	if err != nil {
@@ -54,7 +66,7 @@ func (r *Repo) blob(ctx context.Context, rev, path string) ([]byte, bool, error)
 			return nil, false, fmt.Errorf("it is %s, not a file", kindOf(f.Mode))
 		}
 		var data []byte
-		err := r.BlobsByID(ctx, []string{f.ID}, func(_ string, d []byte) error {
+		err := r.blobsByID(ctx, []string{f.ID}, limitOf(path), func(_ string, d []byte) error {
 			data = d
 			return nil
 		})
@@ -135,6 +147,10 @@ func (r *Repo) listTree(ctx context.Context, rev, path string, deep bool) ([]Fil
 // that is no blob, or one of more than MaxBlob bytes is an error; an error of fn
 // ends it and is returned as it is.
 func (r *Repo) BlobsByID(ctx context.Context, ids []string, fn func(id string, data []byte) error) error {
+	return r.blobsByID(ctx, ids, MaxBlob, fn)
+}
+
+func (r *Repo) blobsByID(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -146,7 +162,7 @@ func (r *Repo) BlobsByID(ctx context.Context, ids []string, fn func(id string, d
 		return fmt.Errorf("reading blobs: %w", err)
 	}
 	var fnErr error
-	err = b.close(b.each(ids, MaxBlob, func(i int, o object) error {
+	err = b.close(b.each(ids, limit, func(i int, o object) error {
 		if o.kind != "blob" {
 			return fmt.Errorf("%s is missing or no blob (%q)", ids[i], o.kind)
 		}

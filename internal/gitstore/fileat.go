@@ -8,7 +8,8 @@ import (
 
 // FileAt reads a regular file of a commit, given by its full id, in one
 // process. nil data: there is none by that path, or odd says why what is there
-// is not read: it is no regular file, or has more than MaxBlob bytes.
+// is not read: it is no regular file, or has more than MaxBlob
+// (MaxStatus) bytes.
 func (r *Repo) FileAt(ctx context.Context, commit, path string) (data []byte, odd string, err error) {
 	if err := errors.Join(r.checkID(commit), checkPath(path)); err != nil {
 		return nil, "", fmt.Errorf("reading %q of %q: %w", path, commit, err)
@@ -42,7 +43,7 @@ func (b *batch) fileAt(commit, path string) (data []byte, odd string, err error)
 	if !e.isRegular() {
 		return nil, "it is " + kindOf(e.canonical()) + ", not a file", nil
 	}
-	err = b.each([]string{e.id}, MaxBlob, func(_ int, o object) error {
+	err = b.each([]string{e.id}, limitOf(path), func(_ int, o object) error {
 		if o.kind != "blob" {
 			return fmt.Errorf("%s is missing or no blob (%q)", e.id, o.kind)
 		}

@@ -112,7 +112,7 @@ func (t *trees) descend(id, object string, depth int, at string, p *place, choos
 	}
 	prefix, down := object[:depth], ""
 	if choose {
-		down = whereDown(entries, prefix, object[depth:])
+		down = whereDown(entries, prefix, object[depth:], t.coming>>(4*depth))
 		if down == "" {
 			p.path = at + object[depth:]
 		}
@@ -134,8 +134,9 @@ func (t *trees) descend(id, object string, depth int, at string, p *place, choos
 	return nil
 }
 
-// whereDown names the folder below which a note goes; "" is right here.
-func whereDown(entries []treeEntry, prefix, rest string) string {
+// whereDown names the folder below which a note goes; "" is right here. coming
+// is how many are about to be written.
+func whereDown(entries []treeEntry, prefix, rest string, coming int) string {
 	if len(rest) <= 2 {
 		return ""
 	}
@@ -153,7 +154,7 @@ func whereDown(entries []treeEntry, prefix, rest string) string {
 			taken = true // by a file that is no note
 		}
 	}
-	if !taken && (fans > 0 || notes >= maxFlat) {
+	if !taken && (fans > 0 || notes+coming > maxFlat) {
 		return rest[:2]
 	}
 	return ""

@@ -48,6 +48,7 @@ func parentsOf(tip string) []string {
 // notes takes in the objects of an edited notes tree; false: it is as it was.
 func (p *pack) notes(t *trees, tip, tree string, edits map[string][]byte) (now string, changed bool, err error) {
 	paths := map[string]Entry{}
+	t.coming = len(edits)
 	for object, data := range edits {
 		if err := p.repo.checkID(object); err != nil {
 			return "", false, err

@@ -14,6 +14,8 @@ import (
 
 // pack gathers new objects and hands all of them to one `git unpack-objects`:
 // no ref moves, no pack stays behind, and an object that exists is left alone.
+// Many objects become a pack, as of a push: a file for each would cost ten times
+// as much, and gc the same once more.
 // The format is git's pack version 2, whole objects only (gitformat-pack).
 type pack struct {
 	repo  *Repo
@@ -21,6 +23,11 @@ type pack struct {
 	count uint32
 	seen  map[string]bool
 }
+
+// maxLoose is how many objects may be files of their own. What receives a push
+// takes 100 (transfer.unpackLimit); here a pass would leave a pack each, and gc
+// counts packs far lower than files.
+const maxLoose = 1000
 
 func (r *Repo) newPack() *pack { return &pack{repo: r, seen: map[string]bool{}} }
 
@@ -58,7 +65,11 @@ func (p *pack) write(ctx context.Context) error {
 	sum := p.repo.newHash()
 	sum.Write(b.Bytes())
 	b.Write(sum.Sum(nil))
-	if _, err := p.repo.output(ctx, command{args: []string{"unpack-objects", "-q"}, stdin: &b}); err != nil {
+	args := []string{"unpack-objects", "-q"}
+	if p.count > maxLoose {
+		args = []string{"index-pack", "--stdin", "--threads=1"}
+	}
+	if _, err := p.repo.output(ctx, command{args: args, stdin: &b}); err != nil {
 		return fmt.Errorf("writing %d objects: %w", p.count, err)
 	}
 	return nil

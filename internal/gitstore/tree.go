@@ -89,6 +89,8 @@ type trees struct {
 	batch *batch
 	under map[string][]treeEntry // known before, and not to be written into
 	known map[string][]treeEntry
+
+	coming int // notes that are about to be written: their folders are chosen for all of them
 }
 
 func (t *trees) get(id string) ([]treeEntry, error) {
