@@ -34,17 +34,6 @@ func (s store) Each(ctx context.Context, ids []string, fn func(lint.Commit) erro
 	return nil
 }
 
-func (s store) IDs(ctx context.Context, names []string) (map[string]string, error) {
-	objects, err := s.Resolve(ctx, names)
-	ids := make(map[string]string, len(objects))
-	for name, o := range objects {
-		if !o.Missing {
-			ids[name] = o.ID
-		}
-	}
-	return ids, err
-}
-
 func (s store) Note(ctx context.Context, ref, object string) ([]byte, bool, error) {
 	notes, err := s.NotesOf(ctx, ref, []string{object})
 	if err != nil {

@@ -64,46 +64,18 @@ func drillPush(ctx context.Context, e env) (push hook.Config, done func(), err e
 		return push, nil, err
 	}
 	return hook.Config{
-		Stdin: e.stdin, Out: e.stderr, Repo: hookStore{repo},
+		Stdin: e.stdin, Out: e.stderr, Repo: hookStore{gitstore.Served{Repo: repo}},
 		User: func() (string, error) { return user, nil }, Now: drill.NewClock(at).Now,
 	}, repo.Close, nil
 }
 
 // hookStore is the repository as internal/hook wants it.
-type hookStore struct{ *gitstore.Repo }
+type hookStore struct{ gitstore.Served }
 
 func (s hookStore) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
 	return s.LogByDate(ctx, tips, exclude, func(c gitstore.Commit) error {
 		return fn(lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated})
 	})
-}
-
-func (s hookStore) IDs(ctx context.Context, names []string) (map[string]string, error) {
-	objects, err := s.Resolve(ctx, names)
-	ids := make(map[string]string, len(objects))
-	for name, o := range objects {
-		if !o.Missing {
-			ids[name] = o.ID
-		}
-	}
-	return ids, err
-}
-
-func (s hookStore) DefaultBranch(ctx context.Context) (string, error) { return s.HeadBranch(ctx) }
-
-func (s hookStore) Tree(ctx context.Context, rev string) (map[string]string, error) {
-	files, err := s.Files(ctx, rev, "")
-	tree := make(map[string]string, len(files))
-	for _, f := range files {
-		if f.Mode == "100644" || f.Mode == "100755" { // git reads nothing else as a note
-			tree[f.Path] = f.ID
-		}
-	}
-	return tree, err
-}
-
-func (s hookStore) Contents(ctx context.Context, ids []string, fn func(string, []byte) error) error {
-	return s.BlobsByID(ctx, ids, fn)
 }
 
 func (s hookStore) Append(ctx context.Context, ref, tip string, lines map[string][]string, key func(string) string, message string, at time.Time) (int, error) {
