@@ -31,10 +31,7 @@ const tokenVariable = "ARGOCD_AUTH_TOKEN"
 // from a live Argo CD where one is named.
 func (e env) known(c *cli.Context, repo store) (*lint.Known, error) {
 	k := &lint.Known{Files: repo, Manifests: manifest.NewReader(repo.files), Now: e.now()}
-	var err error
-	if k.IsOurs, err = e.ours(c, repo); err != nil {
-		return nil, err
-	}
+	k.Names = func(context.Context) (func(string) bool, error) { return e.ours(c, repo) }
 	if server := c.String("argocd-server"); server != "" {
 		client, err := api.New(server, variable(e.environ, tokenVariable))
 		if err != nil {

@@ -47,7 +47,9 @@ type Known struct {
 	// IsOurs tells which addresses are this repository, besides the policy's;
 	// nil: no other name is known.
 	IsOurs func(url string) bool
-	Now    time.Time
+	// Names finds out IsOurs when it is first asked for; nil: IsOurs is it.
+	Names func(ctx context.Context) (isOurs func(url string) bool, err error)
+	Now   time.Time
 	// Base is a commit that was there before and stays, from which a tree may be
 	// found out by what differs; empty: none.
 	Base string
@@ -74,6 +76,13 @@ type CommitFacts struct {
 func (k *Known) standing(ctx context.Context) error {
 	if k.read {
 		return nil
+	}
+	if k.Names != nil {
+		isOurs, err := k.Names(ctx)
+		if err != nil {
+			return err
+		}
+		k.IsOurs = isOurs
 	}
 	if k.Files != nil {
 		p, err := Inventory(ctx, k.Files)
