@@ -16,6 +16,7 @@ func main() {
 	// and that is a tenth of what a small push costs.
 	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends what waits for input
 	// A pusher who hangs up must not keep a commit from being queued: with a
 	// handler, writing to a closed pipe is an error and no longer the end.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -13,6 +13,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends what waits for input
 	if os.Getenv("GOGC") == "" {
 		// It is over before a collection pays.
 		debug.SetGCPercent(400)
