@@ -86,9 +86,9 @@ func asArgo(data []byte) (objects []string) {
 	return objects
 }
 
-// FuzzDeclared: every object and finding has its place in the file, and texts
+// FuzzPlaces: every object and finding has its place in the file, and texts
 // are bounded.
-func FuzzDeclared(f *testing.F) {
+func FuzzPlaces(f *testing.F) {
 	for _, seed := range declarations() {
 		f.Add([]byte(seed))
 	}
