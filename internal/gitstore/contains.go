@@ -49,6 +49,20 @@ func (r *Repo) ContainsEach(ctx context.Context, asked map[string][]string) (map
 	if len(revs) == 0 {
 		return answers, nil
 	}
+	if len(revs) == 1 && len(commits) > maxColours {
+		all, err := r.holdsAll(ctx, revs[0], commits)
+		if err != nil {
+			return nil, fmt.Errorf("asking what contains commits: %w", err)
+		}
+		if all {
+			for _, c := range commits {
+				for _, rev := range asked[c] {
+					answers[c][rev] = true
+				}
+			}
+			return answers, nil
+		}
+	}
 	g := newGraph(commits, revs)
 	if err := r.walkGraph(ctx, g); err != nil {
 		return nil, fmt.Errorf("asking what contains commits: %w", err)
@@ -101,6 +115,39 @@ func (r *Repo) walkGraph(ctx context.Context, g *graph) error {
 		}
 	}
 	return nil
+}
+
+// holdsAll reports whether all commits lie in the history of one rev, as those
+// that are watched on a branch nearly always do: then nobody need know how.
+func (r *Repo) holdsAll(ctx context.Context, rev string, commits []string) (bool, error) {
+	missing := make(map[string]bool, len(commits))
+	for _, c := range commits {
+		missing[c] = true
+	}
+	c := command{args: []string{"rev-list", "--end-of-options", rev}}
+	err := r.stream(ctx, c, func(p io.Reader) error {
+		lines := bufio.NewReaderSize(p, 64<<10)
+		for {
+			line, err := lines.ReadSlice('\n')
+			if errors.Is(err, io.EOF) && len(line) == 0 {
+				return nil
+			}
+			if err != nil {
+				return endedEarly(err)
+			}
+			id := line[:len(line)-1]
+			if !missing[string(id)] {
+				continue
+			}
+			if delete(missing, string(id)); len(missing) == 0 {
+				return errSettled
+			}
+		}
+	})
+	if err != nil && !errors.Is(err, errSettled) {
+		return false, r.nameMissing(ctx, []string{rev}, err)
+	}
+	return len(missing) == 0, nil
 }
 
 // errSettled stops rev-list: the rest of history has no say.

@@ -206,3 +206,32 @@ func BenchmarkContainsFar(b *testing.B) {
 		must[map[string]map[string]bool](b)(g.Contains(context.Background(), []string{root}, []string{tip}))
 	}
 }
+
+// Thousands of commits are asked of one rev: all of them lie in it, or not all.
+func TestContainsThousands(t *testing.T) {
+	ctx := context.Background()
+	r := navtest.Bare(t)
+	linear(t, r, 1500)
+	ids := strings.Fields(r.Git("rev-list", "main"))
+	side := r.Commit(navtest.Commit{Branch: "side", Parents: []string{ids[700]}})
+	g := open(t, r)
+	for rev, want := range map[string]int{ids[0]: 1500, ids[10]: 1490, side: 800} {
+		got := must[map[string]map[string]bool](t)(g.Contains(ctx, ids, []string{rev}))
+		n := 0
+		for _, id := range ids {
+			if got[id][rev] {
+				n++
+			}
+		}
+		if count := r.Git("rev-list", "--count", "main", "^"+rev); n != want || count != fmt.Sprint(1500-n) {
+			t.Errorf("%s: %d of them are contained, not %d; git lists %s others", rev, n, want, count)
+		}
+	}
+	none := strings.Repeat("ab", 20)
+	if _, err := g.Contains(ctx, ids, []string{none}); err == nil || !strings.Contains(err.Error(), none) {
+		t.Errorf("a rev that is not there: %v", err)
+	}
+	if _, err := g.Contains(ctx, append(ids, none), ids[:1]); err == nil || !strings.Contains(err.Error(), none) {
+		t.Errorf("a commit that is not there: %v", err)
+	}
+}

@@ -22,6 +22,8 @@ type pack struct {
 	body  bytes.Buffer
 	count uint32
 	seen  map[string]bool
+
+	deflate *zlib.Writer
 }
 
 // maxLoose is how many objects may be files of their own. What receives a push
@@ -47,9 +49,13 @@ func (p *pack) add(kind string, data []byte) string {
 		b = byte(size & 0x7f)
 	}
 	p.body.WriteByte(b)
-	z := zlib.NewWriter(&p.body) // writing to a buffer cannot fail
-	_, _ = z.Write(data)
-	_ = z.Close()
+	if p.deflate == nil { // which costs more than most objects
+		p.deflate = zlib.NewWriter(&p.body)
+	} else {
+		p.deflate.Reset(&p.body)
+	}
+	_, _ = p.deflate.Write(data) // to a buffer: cannot fail
+	_ = p.deflate.Close()
 	return id
 }
 
