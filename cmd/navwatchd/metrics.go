@@ -25,6 +25,7 @@ type metrics struct {
 	open          prometheus.Gauge
 	applications  prometheus.Gauge
 	unreadable    prometheus.Gauge
+	pending       prometheus.Gauge
 	frozen        prometheus.Gauge
 	dryRun        prometheus.Gauge
 	configRefused prometheus.Gauge
@@ -58,12 +59,13 @@ func newMetrics(now time.Time) *metrics {
 		open:          gauge("watches_open", "Watches that are not ended."),
 		applications:  gauge("applications", "Applications that were seen."),
 		unreadable:    gauge("unreadable", "Things that cannot be read; the status names them."),
+		pending:       gauge("notices_pending", "Notices that are not known to be delivered."),
 		frozen:        gauge("reverts_frozen", "1 if all reverts are frozen."),
 		dryRun:        gauge("dry_run", "1 if nothing is reverted by configuration."),
 		configRefused: gauge("config_refused", "1 if the settings on disk are refused and older ones count."),
 	}
 	m.registry.MustRegister(m.info, m.passes, m.took, m.verdicts, m.notices, m.alive, m.lastGood, m.heartbeat, m.open, m.applications,
-		m.unreadable, m.frozen, m.dryRun, m.configRefused,
+		m.unreadable, m.pending, m.frozen, m.dryRun, m.configRefused,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, r := range []string{"good", "partial", "failed"} {
 		m.passes.WithLabelValues(r)
@@ -98,6 +100,7 @@ func (m *metrics) passed(r watchd.Report) {
 	m.open.Set(float64(r.Open))
 	m.applications.Set(float64(r.Applications))
 	m.unreadable.Set(float64(len(r.Sick)))
+	m.pending.Set(float64(r.Pending))
 	m.frozen.Set(truth(r.Frozen))
 	m.dryRun.Set(truth(r.DryRun))
 	if !r.Heartbeat.IsZero() {

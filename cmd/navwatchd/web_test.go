@@ -74,13 +74,13 @@ func TestMetrics(t *testing.T) {
 	p.m.passed(watchd.Report{At: p.now, Open: 3, Applications: 7, Frozen: true, DryRun: true, Moved: map[string]int{"FAIL": 2}, Sick: map[string]string{"a": "b"}, Heartbeat: p.now})
 	p.m.passed(watchd.Report{At: p.now, Err: errors.New("x"), Open: 3, Applications: 7, Frozen: true, DryRun: true, Moved: map[string]int{"FAIL": 3, "CONFIRMED": 1}, Sick: map[string]string{"a": "b"}, Heartbeat: p.now})
 	p.m.anew() // the next daemon counts from nothing
-	p.m.passed(watchd.Report{At: p.now, Unread: errors.New("x"), Open: 3, Applications: 7, Frozen: true, DryRun: true, Moved: map[string]int{"FAIL": 1}, Sick: map[string]string{"a": "b"}})
+	p.m.passed(watchd.Report{At: p.now, Unread: errors.New("x"), Open: 3, Pending: 2, Applications: 7, Frozen: true, DryRun: true, Moved: map[string]int{"FAIL": 1}, Sick: map[string]string{"a": "b"}})
 	p.m.notice("frozen", "sent")
 	for _, line := range []string{
 		`navwatchd_build_info{binary="sha256:aa",config="sha256:bb",version="` + version + `"} 1`,
 		`navwatchd_passes_total{result="good"} 1`, `navwatchd_passes_total{result="partial"} 1`, `navwatchd_passes_total{result="failed"} 1`,
 		`navwatchd_pass_duration_seconds_count 3`, `navwatchd_verdicts_total{verdict="FAIL"} 4`, `navwatchd_verdicts_total{verdict="CONFIRMED"} 1`,
-		`navwatchd_notices_total{kind="frozen",result="sent"} 1`, `navwatchd_watches_open 3`, `navwatchd_applications 7`, `navwatchd_unreadable 1`,
+		`navwatchd_notices_total{kind="frozen",result="sent"} 1`, `navwatchd_watches_open 3`, `navwatchd_applications 7`, `navwatchd_unreadable 1`, `navwatchd_notices_pending 2`,
 		`navwatchd_reverts_frozen 1`, `navwatchd_dry_run 1`, `navwatchd_config_refused 0`,
 	} {
 		p.want("/metrics", 200, "\n"+line+"\n")

@@ -25,6 +25,7 @@ type Report struct {
 	Frozen       bool           // all reverts are frozen
 	DryRun       bool
 	Sick         map[string]string // what cannot be read, and why
+	Pending      int               // notices that are not known to be delivered
 	Heartbeat    time.Time         // of the status as it was last written
 }
 
@@ -36,7 +37,7 @@ func (d *Daemon) Report(err error, took time.Duration) Report {
 	now := d.cfg.Now()
 	r := Report{
 		At: now, Took: took, Err: err, Unread: d.Unread(), Open: d.openWatches(now), Applications: len(d.apps), Ours: len(d.inventory()),
-		Moved: maps.Clone(d.moves), DryRun: d.cfg.DryRun, Sick: maps.Clone(d.sick), Heartbeat: d.status.At,
+		Moved: maps.Clone(d.moves), DryRun: d.cfg.DryRun, Sick: maps.Clone(d.sick), Pending: len(d.pending), Heartbeat: d.status.At,
 	}
 	if d.fetched {
 		p := pass{Daemon: d}
