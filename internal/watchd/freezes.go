@@ -42,13 +42,14 @@ func (d *Daemon) tellFreezes(ctx context.Context) {
 		n := d.about(Notice{Kind: KindFrozen, Text: whose + why}, l.Line())
 		if !slices.Contains(told, n.ID) {
 			told = append(told, n.ID)
-			if !slices.Contains(d.status.Told, n.ID) {
+			if !slices.Contains(d.told, n.ID) {
 				d.await(n)
 				d.say(n)
 			}
 		}
 	}
-	if !slices.Equal(told, d.status.Told) {
+	d.told = told
+	if d.cfg.Notifier != nil && !slices.Equal(told, d.status.Told) { // else it was only logged
 		d.status.Told, d.statusDue = told, true
 	}
 }

@@ -27,6 +27,7 @@ func (d *Daemon) load(ctx context.Context, now time.Time) error {
 		delete(d.sick, "status")
 		d.policyOf(ctx, d.view.Branches[d.view.Default]) // notices say which one stands
 		d.resume(d.status.Notices)
+		d.told = d.status.Told
 		if d.failure == nil {
 			d.failure = d.status.Failed
 		}

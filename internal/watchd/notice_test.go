@@ -169,6 +169,9 @@ func TestFreezeIsToldOnce(t *testing.T) {
 		t.Errorf("told %q\nwant %q", got, want)
 	}
 	m.people = append(m.people, froze("again"))
+	c.Notifier = nil // such as `navwatchd once`, which tells nobody
+	pass(t, c, 2)
+	c.Notifier = p
 	pass(t, c, 1)
 	if len(p.sent) != 3 {
 		t.Errorf("told %+v", p.sent)

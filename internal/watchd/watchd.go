@@ -90,6 +90,7 @@ type Daemon struct {
 
 	pending      []pending           // notices that are not known to be delivered
 	untold       map[string][]Notice // those of the last push that was not heard of, by commit
+	told         []string            // ids of notices about freezes of people that stand
 	policySums   map[string]string   // digests of the policies read, by commit
 	moves        map[string]int      // transitions written so far, by verdict
 	failure      *failure            // the last pass that failed; nil: none within a day
