@@ -30,16 +30,32 @@ type cluster struct {
 }
 
 func (c cluster) List(ctx context.Context, now time.Time) (apps, passed []watchd.Snapshot, err error) {
-	if b, ok := c.reader.(between); ok {
-		for _, d := range b.Between() {
-			passed = append(passed, c.snapshot(d.App, d.At, false))
-		}
-	}
+	passed = c.Passed()
 	list, err := c.reader.List(ctx, now)
 	for _, a := range list {
 		apps = append(apps, c.snapshot(a, now, false))
 	}
 	return apps, passed, err
+}
+
+// Passed is what List returns of the looks in between, and Changed tells when
+// there are some.
+func (c cluster) Passed() []watchd.Snapshot {
+	var passed []watchd.Snapshot
+	if b, ok := c.reader.(between); ok {
+		for _, d := range b.Between() {
+			passed = append(passed, c.snapshot(d.App, d.At, false))
+		}
+	}
+	return passed
+}
+
+// Changed is nil for a source that does not tell.
+func (c cluster) Changed() <-chan struct{} {
+	if t, tells := c.reader.(interface{ Changed() <-chan struct{} }); tells {
+		return t.Changed()
+	}
+	return nil
 }
 
 func (c cluster) Get(ctx context.Context, app verdict.App, now time.Time) (watchd.Snapshot, error) {

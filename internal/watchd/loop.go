@@ -9,6 +9,9 @@ import (
 // logged, and the next one comes all the same. At the end the used budgets are
 // stored.
 //
+// Between passes it reacts to Applications that change, where the Cluster offers
+// Events.
+//
 // Renew is called before each pass and every Look in between, never during one,
 // so it may Configure; what changes is in force with the next pass. Its error
 // ends Run, and is what Run returns.
@@ -17,8 +20,14 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer next.Stop()
 	look := d.looks()
 	defer look.Stop()
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	resting := true
 	for {
-		due := false
+		due, changed := false, d.changed()
+		if resting {
+			changed = nil
+		}
 		select {
 		case <-ctx.Done():
 			d.stop(context.WithoutCancel(ctx))
@@ -26,6 +35,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-next.C:
 			due = true
 		case <-look.C:
+		case <-rest.C:
+			resting = false
+			continue
+		case <-changed:
+			if calm := d.react(ctx); calm > 0 {
+				rest.Reset(calm)
+				resting = true
+			}
+			continue
 		}
 		was := d.cfg.Interval
 		if err := d.renew(); err != nil {

@@ -23,20 +23,27 @@ type pass struct {
 	persons map[key]string
 	failing []key
 	direct  map[verdict.App]Snapshot
-	revert  *revertPlan
+	only    passed // of a glance: what it looks at; nil: everything
+	// undecided says that a step could not be ended without a fetch.
+	undecided bool
+	revert    *revertPlan
 }
 
 // Pass looks at every open watch once. Why one failed is told by the status of
 // the next that can be written.
 func (d *Daemon) Pass(ctx context.Context) error {
-	p := &pass{
-		Daemon: d, now: d.cfg.Now(), next: map[key]verdict.State{}, write: map[key]bool{},
-		persons: map[key]string{}, direct: map[verdict.App]Snapshot{},
-	}
+	p := d.newPass()
 	d.deliveries(p.now)
 	err := p.run(ctx)
 	d.noteFailure(p.now, err)
 	return err
+}
+
+func (d *Daemon) newPass() *pass {
+	return &pass{
+		Daemon: d, now: d.cfg.Now(), next: map[key]verdict.State{}, write: map[key]bool{},
+		persons: map[key]string{}, direct: map[verdict.App]Snapshot{},
+	}
 }
 
 func (p *pass) run(ctx context.Context) error {
@@ -86,6 +93,9 @@ func (p *pass) fetch(ctx context.Context) error {
 		p.online = false
 		return err
 	}
+	if p.loaded && p.only == nil && p.foreign == "" {
+		p.settle(p.now)
+	}
 	if p.foreign != "" { // nothing is opened, decided or written beside what is not believed
 		p.online = false
 		return nil
@@ -100,7 +110,8 @@ func (p *pass) fetch(ctx context.Context) error {
 // look lists the Applications and remembers what they showed.
 func (p *pass) look(ctx context.Context) passed {
 	apps, between, err := p.cfg.Cluster.List(ctx, p.now)
-	p.listErr = err
+	between = append(p.missed, between...)
+	p.listErr, p.missed = err, nil
 	if err != nil {
 		p.complain("applications", err)
 	} else {
@@ -154,8 +165,9 @@ func (p *pass) judge(ctx context.Context, between passed) error {
 	qs := make([]question, 0, len(open))
 	// All looks are resolved: which address is this repository is learnt from
 	// every Application.
-	all := question{}
-	for _, a := range p.apps {
+	looked := p.looked()
+	all := question{looks: make([]verdict.Look, 0, len(looked))}
+	for _, a := range looked {
 		all.looks = append(all.looks, a.Look)
 	}
 	if err := p.asker.resolve(ctx, p.view, []question{all}); err != nil {
@@ -164,7 +176,7 @@ func (p *pass) judge(ctx context.Context, between passed) error {
 	for _, k := range open {
 		qs = append(qs, p.question(k, between))
 	}
-	for _, a := range p.apps {
+	for _, a := range looked {
 		p.asker.learn(a.Look)
 	}
 	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
@@ -214,8 +226,11 @@ func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
 // openKeys lists the watches that are not ended, in a stable order.
 func (p *pass) openKeys() []key {
 	var open []key
-	for k, s := range p.states {
-		if !s.Final(p.now) && p.broken[k.commit] == nil {
+	for k := range p.states {
+		if p.only != nil && len(p.only.of(k.app)) == 0 {
+			continue
+		}
+		if s := p.states[k]; !s.Final(p.now) && p.broken[k.commit] == nil {
 			open = append(open, k)
 		}
 	}
@@ -283,6 +298,7 @@ func (p *pass) step(ctx context.Context, k key, q question, between passed) erro
 			break
 		}
 		if !p.online {
+			p.undecided = true
 			return nil // it cannot be decided without a fetch: as it was
 		}
 		if err := p.answer(ctx, k, next.Need, &in); err != nil {

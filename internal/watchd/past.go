@@ -132,7 +132,6 @@ func (d *Daemon) readVerdicts(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("reading verdicts: %w", err)
 	}
 	d.loaded = true
-	d.settle(now)
 	return nil
 }
 
@@ -141,7 +140,8 @@ func (d *Daemon) readVerdicts(ctx context.Context, now time.Time) error {
 func (d *Daemon) settle(now time.Time) {
 	byCommit := map[string][]verdict.State{}
 	open := map[string]bool{}
-	for k, s := range d.states {
+	for k := range d.states {
+		s := d.states[k]
 		if !s.Final(now) || !d.stored[k.commit] || d.unread[k.commit] || d.broken[k.commit] != nil {
 			open[k.commit] = true
 		}

@@ -90,6 +90,17 @@ type Surroundings interface {
 	Around(ctx context.Context, now time.Time, fresh bool) (arming.Place, error)
 }
 
+// Events is what a Cluster may offer besides: it tells when an Application
+// changed, so that its watches are judged then and not at the next pass.
+type Events interface {
+	// Changed is written to when something changed: a reason to ask, several
+	// changes may be one. Only the daemon reads it. nil: it never is.
+	Changed() <-chan struct{}
+	// Passed returns the looks that were delivered since the last call of it or of
+	// List, oldest first.
+	Passed() []Snapshot
+}
+
 // View is the repository as of one fetch.
 type View struct {
 	Branches map[string]string // short name -> commit

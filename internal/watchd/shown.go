@@ -23,6 +23,22 @@ func (d *Daemon) matching(app verdict.App) []*Snapshot {
 	return found
 }
 
+// looked are the Applications that this pass looks at.
+func (p *pass) looked() []*Snapshot {
+	if p.only == nil {
+		all := make([]*Snapshot, len(p.apps))
+		for i := range p.apps {
+			all[i] = &p.apps[i]
+		}
+		return all
+	}
+	var some []*Snapshot
+	for _, looks := range p.only {
+		some = append(some, looks...)
+	}
+	return some
+}
+
 // passed are the looks between two passes, oldest first, by the names of their
 // Applications.
 type passed map[string][]*Snapshot

@@ -31,9 +31,7 @@ const refusedHint = "unless the server gives another reason, the watcher must pu
 // here; the next fetch tells.
 func (p *pass) store(ctx context.Context) error {
 	p.mark()
-	merged := maps.Clone(p.states)
-	maps.Copy(merged, p.next)
-	w := Write{Verdicts: p.notes(merged), At: p.now}
+	w := Write{Verdicts: p.notes(), At: p.now}
 	calls, freezes, waiting := p.calls(), p.status.Freezes, p.pending
 	p.await(calls...)
 	// The first verdict of all must be known of at once: a status without its
@@ -47,8 +45,8 @@ func (p *pass) store(ctx context.Context) error {
 	if r := p.revert; r != nil {
 		w.Branch, w.Tip, w.Revert = r.branch, r.tip, r.commit
 	}
-	old, said := p.states, p.said
-	p.states = merged // the status tells of the new state
+	said := p.said
+	undo := p.merge() // the status tells of the new state
 	if due {
 		w.Inventory = p.inventoryBytes(ctx, p.now)
 		w.Status = func(verdicts string) []byte {
@@ -60,7 +58,8 @@ func (p *pass) store(ctx context.Context) error {
 		p.tried[commit] = sha256.Sum256(note)
 	}
 	if err := p.cfg.Store.Write(ctx, w); err != nil {
-		p.states, p.status.Freezes, p.pending = old, freezes, waiting
+		undo()
+		p.status.Freezes, p.pending = freezes, waiting
 		return p.failed(ctx, calls, err)
 	}
 	p.said, p.refusedNotes, p.toldRefusal = said, 0, false
@@ -71,17 +70,32 @@ func (p *pass) store(ctx context.Context) error {
 	return nil
 }
 
-// notes are those that must be written.
-func (p *pass) notes(merged map[key]verdict.State) map[string][]byte {
-	byCommit := map[string][]key{}
-	for k := range merged {
-		byCommit[k.commit] = append(byCommit[k.commit], k)
+// merge makes what this pass decided the daemon's own; undo takes that back.
+func (p *pass) merge() (undo func()) {
+	old := make(map[key]verdict.State, len(p.next))
+	for k, s := range p.next {
+		old[k] = p.states[k]
+		p.states[k] = s
 	}
-	out := map[string][]byte{}
+	return func() { maps.Copy(p.states, old) }
+}
+
+// notes are those that must be written.
+func (p *pass) notes() map[string][]byte {
+	byCommit := map[string][]key{}
 	for k, must := range p.write {
-		if must && p.broken[k.commit] == nil && out[k.commit] == nil {
-			out[k.commit] = p.note(merged, byCommit[k.commit])
+		if must && p.broken[k.commit] == nil {
+			byCommit[k.commit] = nil
 		}
+	}
+	for k := range p.states {
+		if of, must := byCommit[k.commit]; must {
+			byCommit[k.commit] = append(of, k)
+		}
+	}
+	out := make(map[string][]byte, len(byCommit))
+	for commit, of := range byCommit {
+		out[commit] = p.note(of)
 	}
 	return out
 }
@@ -102,13 +116,13 @@ func (p *pass) freezeBackwards() bool {
 }
 
 // note formats the stanzas of a commit, and signs them with who wrote them.
-func (p *pass) note(states map[key]verdict.State, of []key) []byte {
+func (p *pass) note(of []key) []byte {
 	out := make([]verdict.State, 0, len(of))
 	watcher := p.watcher()
 	for _, k := range of {
-		s := states[k]
+		s := p.state(k)
 		s.Watcher = watcher
-		states[k] = s
+		p.next[k] = s
 		out = append(out, s)
 	}
 	return verdict.FormatNote(out)
@@ -118,9 +132,14 @@ func (p *pass) note(states map[key]verdict.State, of []key) []byte {
 // reason that changed, at most every reasonInterval.
 func (p *pass) mark() {
 	for k := range p.states {
-		s, w := p.state(k), p.written[k]
-		changed := w.code != s.Reason.Code && !w.at.IsZero() && p.now.Sub(w.at) >= reasonInterval
-		p.write[k] = p.write[k] || !p.stored[k.commit] || (changed && !s.Final(p.now))
+		if !p.stored[k.commit] {
+			p.write[k] = true
+		}
+		if w := p.written[k]; p.write[k] || w.at.IsZero() || p.now.Sub(w.at) < reasonInterval {
+			continue
+		} else if s := p.state(k); w.code != s.Reason.Code && !s.Final(p.now) {
+			p.write[k] = true
+		}
 	}
 }
 
@@ -151,9 +170,9 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 	for commit, note := range w.Verdicts {
 		p.stored[commit], p.wrote[commit], p.unread[commit] = true, sha256.Sum256(note), true
 	}
-	for k, s := range p.states {
+	for k := range p.states {
 		if _, ok := w.Verdicts[k.commit]; ok {
-			p.written[k] = writing{p.now, s.Reason.Code}
+			p.written[k] = writing{p.now, p.states[k].Reason.Code}
 		}
 	}
 	if due {

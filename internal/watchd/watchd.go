@@ -82,6 +82,7 @@ type Daemon struct {
 	refused map[key]int // refused pushes of a revert
 	apps    []Snapshot
 	named   map[string][]int // where in apps a name stands
+	missed  []Snapshot       // looks that a glance listed and did not step by
 	around  arming.Place     // what stands around them
 	blind   string           // why some of that cannot be read
 	listErr error
