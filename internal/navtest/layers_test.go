@@ -56,8 +56,9 @@ func rooms() map[string]room {
 		"internal/argocd/folder": {adapter, []string{yaml}}, "internal/argocd/manifest": {adapter, []string{yaml}},
 		"internal/argosim": {adapter, []string{yaml}}, "internal/forge": {adapter, []string{retry}}, "internal/notify": {adapter, []string{retry}},
 		"internal/exit": {plain, []string{cli}}, "internal/navtest": {plain, nil}, "hooks": {plain, nil},
-		"internal/navtest/pushbench": {wiring, nil}, // make bench: a command that nobody installs
-		"internal/navtest/lintbench": {wiring, nil}, // the same
+		"internal/navtest/pushbench":  {wiring, nil}, // make bench: a command that nobody installs
+		"internal/navtest/lintbench":  {wiring, nil}, // the same
+		"internal/navtest/storebench": {wiring, nil}, // the same
 	}
 }
 

@@ -55,6 +55,7 @@ func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 		env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC",
 			"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", // of -repo
 			"GIT_AUTHOR_NAME=Bench", "GIT_AUTHOR_EMAIL=bench@example.com",
 			"GIT_COMMITTER_NAME=Bench", "GIT_COMMITTER_EMAIL=bench@example.com",
 		},
@@ -67,13 +68,19 @@ func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 	if _, err := b.git(ctx, "", "init", "-q", "--bare", "-b", "main", b.server); err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, c); err != nil {
+	from := b.server
+	if c.repo != "" {
+		var err error
+		if from, err = filepath.Abs(c.repo); err != nil {
+			return nil, err
+		}
+	} else if err := b.fill(ctx, c); err != nil {
 		return nil, fmt.Errorf("making the history: %w", err)
 	}
 	for _, args := range [][]string{
 		{"-C", b.server, "config", "gc.auto", "0"}, // no housekeeping in the middle
 		{"-C", b.server, "config", "maintenance.auto", "false"},
-		{"clone", "-q", "--no-checkout", b.server, b.clone},
+		{"clone", "-q", "--bare", from, b.clone},
 	} {
 		if _, err := b.git(ctx, "", args...); err != nil {
 			return nil, err
@@ -81,6 +88,9 @@ func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 	}
 	if err := b.installHooks(ctx, navhook); err != nil {
 		return nil, err
+	}
+	if c.repo != "" {
+		return b, nil
 	}
 	var err error
 	b.tip, err = b.git(ctx, "", "-C", b.server, "rev-parse", "refs/heads/main")
@@ -214,14 +224,22 @@ func (b *bench) push(ctx context.Context, hooks, trailer string) (time.Duration,
 	if err != nil {
 		return 0, err
 	}
+	cpu, err := b.measured(ctx, hooks, id)
+	if err == nil {
+		b.tip = id
+	}
+	return cpu, err
+}
+
+// measured pushes a commit to main.
+func (b *bench) measured(ctx context.Context, hooks, id string) (time.Duration, error) {
 	if _, err := b.git(ctx, "", "-C", b.server, "config", "core.hooksPath", filepath.Join(b.server, hooks)); err != nil {
 		return 0, err
 	}
-	cmd := b.command(ctx, "-C", b.clone, "push", "-q", "origin", id+":refs/heads/main")
+	cmd := b.command(ctx, "-C", b.clone, "push", "-q", b.server, id+":refs/heads/main")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("pushing: %w\n%s", err, out)
+		return 0, fmt.Errorf("pushing: %w\n%.2000s", err, out)
 	}
-	b.tip = id
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 

@@ -7,6 +7,7 @@
 // else the machine does meets all of them.
 //
 //	go run ./internal/navtest/pushbench [-pushes 15] [-commits 100000] [-refs 1000] [-files 100000] [-apps 1000]
+//	go run ./internal/navtest/pushbench -burst 10000 [-repo PATH]
 //
 // A figure is the median of user and system time of git push and of everything
 // that it started and waited for. Nothing is asserted: compare the ratio of
@@ -28,6 +29,8 @@ import (
 type config struct {
 	pushes, commits, refs int
 	files, apps           int
+	burst                 int    // commits in one push; 0: one commit a push
+	repo                  string // a real one, whose newest commits are the burst
 	out                   io.Writer
 }
 
@@ -59,6 +62,8 @@ func main() {
 	flag.IntVar(&c.refs, "refs", 1000, "refs of the server")
 	flag.IntVar(&c.files, "files", 0, "manifests in the tree")
 	flag.IntVar(&c.apps, "apps", 1, "manifests of Applications among them")
+	flag.IntVar(&c.burst, "burst", 0, "push so many commits at once instead, again and again")
+	flag.StringVar(&c.repo, "repo", "", "with -burst: push the newest commits of this repository")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, c)
@@ -78,6 +83,9 @@ func run(ctx context.Context, c config) error {
 	b, err := newBench(ctx, dir, c)
 	if err != nil {
 		return err
+	}
+	if c.burst > 0 {
+		return c.runBursts(ctx, b)
 	}
 	_, err = fmt.Fprintf(c.out, "cpu of a push of 1 commit onto %d commits, %d refs, %d files and %d Applications, medians of %d, in ms\n%-26s %8s %8s %8s  %s\n",
 		c.commits, c.refs, c.files, c.apps, c.pushes, "", "no hook", "git log", "navhook", "navhook/git log")
@@ -104,6 +112,24 @@ func run(ctx context.Context, c config) error {
 	return nil
 }
 
+func (c config) runBursts(ctx context.Context, b *bench) error {
+	onto := fmt.Sprintf("%d commits onto %d commits and %d refs", c.burst, c.commits, c.refs)
+	if c.repo != "" {
+		onto = "the newest commits of " + c.repo
+	}
+	_, err := fmt.Fprintf(c.out, "cpu of a push of %s, medians of %d, in ms\n%-26s %8s %8s %8s  %s\n", onto, c.pushes, "", "no hook", "git log", "navhook", "navhook/git log (limit 2)")
+	switch {
+	case err != nil:
+		return err
+	case c.repo != "":
+		return c.measureReal(ctx, b)
+	}
+	if err := b.rules(ctx, policy+named); err != nil {
+		return fmt.Errorf("giving the server a policy: %w", err)
+	}
+	return c.measureBursts(ctx, b)
+}
+
 // measure pushes with each kind of hook in turn. The first two rounds warm the
 // caches and do not count.
 func (c config) measure(ctx context.Context, b *bench, k kind) error {
@@ -120,8 +146,12 @@ func (c config) measure(ctx context.Context, b *bench, k kind) error {
 			}
 		}
 	}
+	return c.row(k.name, used)
+}
+
+func (c config) row(name string, used map[string][]time.Duration) error {
 	none, log, ours := median(used[hooksNone]), median(used[hooksLog]), median(used[hooksOurs])
-	_, err := fmt.Fprintf(c.out, "%-26s %8.0f %8.0f %8.0f  %.2f\n", k.name, ms(none), ms(log), ms(ours), ours.Seconds()/log.Seconds())
+	_, err := fmt.Fprintf(c.out, "%-26s %8.0f %8.0f %8.0f  %.2f\n", name, ms(none), ms(log), ms(ours), ours.Seconds()/log.Seconds())
 	return err
 }
 
