@@ -5,9 +5,12 @@ VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || ech
 FUZZTIME      ?= 30s
 BENCHTIME     ?= 1s
 PUSHES        ?= 15
+# A repository on disk on which bench-push and bench-store measure, too.
+NAV_BENCH_REPO ?=
+export NAV_BENCH_REPO
 
 .DEFAULT_GOAL := build
-.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push bench-lint cover drill e2e e2e-smoke e2e-check check clean
+.PHONY: build install test short race vet lint fmt fuzz fuzz-explore golden bench bench-go bench-push bench-store bench-load bench-lint cover drill e2e e2e-smoke e2e-check check clean
 
 build: ## the three programs, in bin/
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/...
@@ -40,14 +43,23 @@ fuzz-explore: ## every fuzz target for FUZZTIME
 			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
 		done; done
 
-bench: bench-go bench-push bench-lint ## what it costs; nothing is asserted
+bench: bench-go bench-push bench-store bench-load bench-lint ## what it costs; nothing is asserted
 
 bench-go:
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem ./...
+	$(GO) test -run '^$$' -bench . -skip '^BenchmarkLoad$$' -benchtime $(BENCHTIME) -benchmem ./...
 
 bench-push: ## cpu of a push with our hooks against one with a bare git log
 	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES)
 	$(GO) run ./internal/navtest/pushbench -pushes $(PUSHES) -commits 1000 -refs 10 -files 100000 -apps 1000
+	$(GO) run ./internal/navtest/pushbench -pushes 5 -burst 10000
+	@if [ -n "$(NAV_BENCH_REPO)" ]; then $(GO) run ./internal/navtest/pushbench -pushes 5 -burst 10000 -repo "$(NAV_BENCH_REPO)"; \
+	else echo "SKIPPED the push of a real repository's commits: NAV_BENCH_REPO names none"; fi
+
+bench-store: ## cpu of messages, containment, notes and start-up against one git process each
+	$(GO) run ./internal/navtest/storebench
+
+bench-load: ## a daemon with 5,000 Applications, 10,000 open watches and a history of 100,000 commits
+	$(GO) test -run '^$$' -bench '^BenchmarkLoad$$' -benchtime 1x -timeout 30m ./cmd/navwatchd
 
 bench-lint: ## cpu of navlint against commitlint, which npm installs outside of the tree (or SKIPPED)
 	$(GO) run ./internal/navtest/lintbench
