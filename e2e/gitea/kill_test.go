@@ -18,9 +18,10 @@ import (
 // again, while a bad commit must be reverted. Whatever is lost on the way, the
 // commit is reverted once, and its verdict stands.
 //
-// The first kill comes after the watch was stored as reached: what stood before a
-// commit that nobody had stored is known to no later daemon, which then reverts
-// nothing (the gate baseline).
+// The first kill comes after the watch was stored as reached, and the next commit
+// after the new daemon has looked: what stood before a commit that nobody had
+// stored is known to no later daemon, which then reverts nothing (the gate
+// baseline).
 func TestKilled(t *testing.T) {
 	const rounds = 20
 	var apps []string
@@ -48,7 +49,7 @@ func TestKilled(t *testing.T) {
 		time.Sleep(time.Duration(random.Int64N(int64(9 * time.Second))))
 		kills[moment(r, commit)]++
 		w.Kill()
-		r.Check(w.Start())
+		r.Check(w.Again(t.Context()))
 		r.Verdict(w, commit, "Nav-Verdict: REVERTED")
 	}
 	for _, app := range apps {
@@ -88,7 +89,7 @@ if grep -q refs/heads/main && test "$GITEA_PUSHER_NAME" = %s; then touch %s; sle
 			}
 		}
 		w.Kill()
-		r.Check(os.Remove(slow), w.Start())
+		r.Check(os.Remove(slow), w.Again(t.Context()))
 		before := tried(r)
 		r.Verdict(w, commits[app], "Nav-Verdict: REVERTED", "Nav-Recovery: RECOVERED")
 		t.Logf("%s, killed in %s: pushed %d times more", app, stages[app], tried(r)-before)

@@ -74,9 +74,23 @@ func (w *Watcher) Selfcheck(ctx context.Context) (string, int, error) {
 }
 
 // Await waits until it has looked at everything once.
-func (w *Watcher) Await(ctx context.Context) error {
+func (w *Watcher) Await(ctx context.Context) error { return w.looked(ctx, 1) }
+
+// Again starts it anew, and waits until it has looked at everything: what was
+// before that it does not know.
+func (w *Watcher) Again(ctx context.Context) error {
+	before := strings.Count(w.Text(), firstPass)
+	if err := w.Start(); err != nil {
+		return err
+	}
+	return w.looked(ctx, before+1)
+}
+
+const firstPass = "first pass done"
+
+func (w *Watcher) looked(ctx context.Context, times int) error {
 	return w.Process.Await(ctx, func(context.Context) error {
-		if log := w.Text(); !strings.Contains(log, "first pass done") {
+		if log := w.Text(); strings.Count(log, firstPass) < times {
 			return fmt.Errorf("no first pass yet: %s", log)
 		}
 		return nil
