@@ -61,7 +61,7 @@ func baseArgs() []string {
 		"--no-pager",
 		"-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "core.attributesFile=/dev/null",
 		"-c", "core.filesRefLockTimeout=1000", "-c", "core.packedRefsTimeout=2000",
-		"-c", "log.showSignature=false", "-c", "log.mailmap=false", "-c", "log.follow=false",
+		"-c", "advice.graftFileDeprecated=false", "-c", "log.showSignature=false", "-c", "log.mailmap=false", "-c", "log.follow=false",
 		"-c", "diff.renames=false",
 		"-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	}

@@ -19,6 +19,7 @@ type command struct {
 	own   bool     // with the user's configuration
 	env   []string // added to the environment
 	hide  []string // texts that no error may show
+	diff  bool     // it compares trees, which may be made to need any memory
 }
 
 const (
@@ -138,6 +139,9 @@ func (r *Repo) start(ctx context.Context, c command) (*process, error) {
 			err = gone
 		}
 		return nil, &Error{Args: c.args, Code: -1, Err: err}
+	}
+	if c.diff {
+		limitMemory(cmd.Process.Pid)
 	}
 	context.AfterFunc(limited, p.afterCancel)
 	return p, nil

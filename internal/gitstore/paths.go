@@ -39,6 +39,7 @@ func (r *Repo) ChangesOf(ctx context.Context, ids []string, head func(commit str
 		return fmt.Errorf("listing changed paths: %w", err)
 	}
 	c := command{
+		diff:  true,
 		args:  append([]string{"diff-tree", "--stdin", "--always", "--diff-merges=first-parent"}, rawDiff()...),
 		stdin: strings.NewReader(strings.Join(unique(ids), "\n") + "\n"),
 	}
@@ -78,7 +79,7 @@ func (r *Repo) Between(ctx context.Context, from, to string) ([]PathChange, erro
 }
 
 func (r *Repo) between(ctx context.Context, from, to string) ([]PathChange, error) {
-	c := command{args: append(append([]string{"diff-tree"}, rawDiff()...), "--end-of-options", from, to)}
+	c := command{diff: true, args: append(append([]string{"diff-tree"}, rawDiff()...), "--end-of-options", from, to)}
 	var changes []PathChange
 	err := r.stream(ctx, c, func(p io.Reader) error {
 		return readRaw(p, func(head string) error {
@@ -161,7 +162,7 @@ func (r *Repo) remerge(ctx context.Context, merges []string, paths map[string][]
 		"log", "--no-walk=unsorted", "--format=tformat:%H", "--no-color", "--no-decorate", "--no-notes",
 		"--no-show-signature", "--diff-merges=remerge",
 	}, rawDiff()...)
-	c := command{args: append(args, "--stdin"), stdin: strings.NewReader(strings.Join(merges, "\n") + "\n")}
+	c := command{diff: true, args: append(args, "--stdin"), stdin: strings.NewReader(strings.Join(merges, "\n") + "\n")}
 	return r.stream(ctx, c, func(p io.Reader) error { return addPaths(p, paths) })
 }
 
@@ -183,11 +184,17 @@ func rawDiff() []string {
 		"--no-relative", "--ignore-submodules=none"}
 }
 
+// maxDifferences bounds what is read of one listing, in paths and commits.
+const maxDifferences = 2_000_000
+
 // readRaw reads heads (the lines of commits) and the raw differences after each.
 func readRaw(p io.Reader, head func(string) error, change func(head string, ch PathChange) error) error {
 	in := bufio.NewReaderSize(p, 64<<10)
 	current := ""
-	for {
+	for n := 0; ; n++ {
+		if n > maxDifferences {
+			return fmt.Errorf("there are more than %d differences", maxDifferences)
+		}
 		token, err := in.ReadString(0)
 		if errors.Is(err, io.EOF) && token == "" {
 			return nil

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package gitstore
+
+// limitMemory does nothing here: the time-out is the only bound.
+func limitMemory(int) {}
