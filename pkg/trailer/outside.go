@@ -52,6 +52,10 @@ func (l *linter) outside() {
 
 // strays finds the lines, first by their looks alone.
 func (l *linter) strays() []stray {
+	// Each has our key or names an application, and nearly no message does.
+	if !mentions(l.msg) && !bytes.Contains(l.msg, []byte("app=")) && !bytes.Contains(l.msg, []byte("appset=")) {
+		return nil
+	}
 	var found []stray
 	spans := l.spans
 	for i, n := 0, 1; i < len(l.msg); n++ {
