@@ -29,15 +29,13 @@ func BenchmarkLoad(b *testing.B) {
 			b.Fatalf("NAV_BENCH_LOAD: %v", err)
 		}
 	}
-	var t table
+	fmt.Fprintf(os.Stderr, "\n%d Applications, %d open watches, %d commits, %d events\n", size.apps, size.watches, size.history, size.events)
 	for b.Loop() { // with -benchtime 1x: once
-		t = table{}
-		benchLoad(b, size, &t)
+		benchLoad(b, size, table{})
 	}
-	b.Logf("%d Applications, %d open watches, %d commits, %d events\n%s", size.apps, size.watches, size.history, size.events, t.String())
 }
 
-func benchLoad(b *testing.B, size loadSize, t *table) {
+func benchLoad(b *testing.B, size loadSize, t table) {
 	l := newLoad(b, size)
 	d := l.daemon(b)
 	own, fetch, _ := l.pass(b, d)
@@ -70,7 +68,7 @@ func benchLoad(b *testing.B, size loadSize, t *table) {
 
 // events changes Applications one after the other under a daemon that runs, so
 // that a watch of each is reached, and times each decision.
-func (l *load) events(b *testing.B, d *watchd.Daemon, n int, t *table) {
+func (l *load) events(b *testing.B, d *watchd.Daemon, n int, t table) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -103,7 +101,7 @@ func (l *load) events(b *testing.B, d *watchd.Daemon, n int, t *table) {
 }
 
 // ends lets a watch be confirmed and another one fail.
-func (l *load) ends(b *testing.B, d *watchd.Daemon, t *table) {
+func (l *load) ends(b *testing.B, d *watchd.Daemon, t table) {
 	good, bad := len(l.commits)-1, 0
 	app := good % len(l.api.apps)
 	requests := l.later(b, d, 16, func() { l.put(b, app, l.commits[good], "Healthy") })
@@ -122,7 +120,7 @@ func (l *load) ends(b *testing.B, d *watchd.Daemon, t *table) {
 }
 
 // process runs the program itself, and asks the system what it needed.
-func (l *load) process(b *testing.B, t *table) {
+func (l *load) process(b *testing.B, t table) {
 	dir := b.TempDir()
 	program, settings := filepath.Join(dir, "navwatchd"), filepath.Join(dir, "navwatchd.yaml")
 	out, err := exec.Command("go", "build", "-trimpath", "-o", program, ".").CombinedOutput()
@@ -158,24 +156,15 @@ func (l *load) process(b *testing.B, t *table) {
 	}
 }
 
-// table is what a benchmark found.
-type table struct{ rows [][3]string }
+// table prints what a benchmark finds, at once: the testing package cuts a log
+// short.
+type table struct{}
 
-func (t *table) add(what, measured, limit string) {
-	t.rows = append(t.rows, [3]string{what, measured, limit})
-	fmt.Fprintf(os.Stderr, "%-60s %14s   %s\n", what, measured, limit)
-}
-
-func (t *table) String() string {
-	var s strings.Builder
-	for _, r := range t.rows {
-		fmt.Fprintf(&s, "%-60s %14s", r[0], r[1])
-		if r[2] != "" {
-			fmt.Fprintf(&s, "   (limit: %s)", r[2])
-		}
-		s.WriteByte('\n')
+func (table) add(what, measured, limit string) {
+	if limit != "" {
+		limit = "   (limit: " + limit + ")"
 	}
-	return s.String()
+	fmt.Fprintf(os.Stderr, "%-60s %14s%s\n", what, measured, limit)
 }
 
 func ms(d time.Duration) string {

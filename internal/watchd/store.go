@@ -134,8 +134,9 @@ func (p *pass) mark() {
 	for k := range p.states {
 		if !p.stored[k.commit] {
 			p.write[k] = true
+			continue
 		}
-		if w := p.written[k]; p.write[k] || w.at.IsZero() || p.now.Sub(w.at) < reasonInterval {
+		if w := p.written[k]; w.at.IsZero() || p.now.Sub(w.at) < reasonInterval {
 			continue
 		} else if s := p.state(k); w.code != s.Reason.Code && !s.Final(p.now) {
 			p.write[k] = true
