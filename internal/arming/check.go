@@ -232,12 +232,9 @@ func asked(r Request) string {
 	return "; asked was " + strings.Join(r.Asked, ", ")
 }
 
-// checkShadow warns of what could only end in ERROR_UNWATCHABLE. Where no place
-// was asked nothing is said.
+// checkShadow warns of what could only end in ERROR_UNWATCHABLE, also where
+// nobody knows: that is no success.
 func checkShadow(r Request) []Finding {
-	if len(r.Places) == 0 && len(r.Asked) == 0 {
-		return nil
-	}
 	places, fs := known(r)
 	if len(fs) == 0 {
 		fs = combine(r, places, []func(Request, Facts) []Finding{checkWatchable})
@@ -245,6 +242,9 @@ func checkShadow(r Request) []Finding {
 	for i := range fs {
 		if fs[i].Outcome == Refuse {
 			fs[i].Outcome = Warned
+		}
+		if fs[i].Hint == hintNowhere {
+			fs[i].Hint = hintNowhereShadow
 		}
 	}
 	return fs
@@ -306,6 +306,9 @@ func found(rule string, o Outcome, format string, args ...any) Finding {
 
 // hintNowhere is what to do where nobody knows any Application.
 const hintNowhere = "let navwatchd publish what the cluster has (one pass does: navwatchd once), or keep the Applications' manifests in this repository; until then use mode=shadow"
+
+// hintNowhereShadow is that for a watch that is in shadow already.
+const hintNowhereShadow = "let navwatchd publish what the cluster has (navwatchd once) and fetch its notes (git fetch origin '+refs/notes/nav/*:refs/notes/nav/*'), or keep the Applications' manifests in this repository"
 
 // hintUnseen is what to do where only the cluster could tell.
 const hintUnseen = "let navwatchd publish its inventory (refs/notes/nav/status), or ask Argo CD itself: navlint commits --argocd-server URL"

@@ -127,7 +127,7 @@ func TestShadow(t *testing.T) {
 		want   []string
 	}{
 		{"clean", func(*Request) {}, nil},
-		{"nobody was asked", func(r *Request) { r.Places = nil }, nil},
+		{"nobody was asked", func(r *Request) { r.Places = nil }, []string{RuleUnknownApp}},
 		{"unknown", func(r *Request) { r.Places, r.Asked = nil, []string{"inventory"} }, []string{RuleUnknownApp}},
 		{"chart", func(r *Request) { r.Places[0].Sources = []verdict.Source{{Kind: verdict.SourceChart}} }, []string{RuleSourceType}},
 		{"chart beside values of ours", func(r *Request) {
