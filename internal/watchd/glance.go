@@ -32,11 +32,14 @@ func (d *Daemon) glance(ctx context.Context) (moved bool, err error) {
 	}
 	p := d.newPass()
 	looks := e.Passed()
-	if len(looks) == 0 {
+	d.remember(looks)
+	d.queue(looks)
+	if len(d.awaiting) == 0 {
 		return false, nil
 	}
-	between := p.take(looks)
+	between := p.take(d.awaiting)
 	if len(p.openKeys()) == 0 {
+		d.awaiting = nil
 		return false, nil
 	}
 	if err := p.judge(ctx, between); err != nil {
@@ -63,7 +66,8 @@ func (p *pass) decide(ctx context.Context, between passed) error {
 	}
 	if len(p.failing) > 0 { // what else turned bad, and what else uses the repository
 		apps, more, err := p.cfg.Cluster.List(ctx, p.now)
-		p.missed = append(p.missed, more...)
+		p.remember(more)
+		p.awaiting = append(p.awaiting, more...)
 		if p.listErr = err; err != nil {
 			p.complain("applications", err)
 		}
@@ -72,7 +76,11 @@ func (p *pass) decide(ctx context.Context, between passed) error {
 	if err := p.conclude(ctx); err != nil {
 		return err
 	}
-	return p.store(ctx)
+	if err := p.store(ctx); err != nil {
+		return err
+	}
+	p.stepped()
+	return nil
 }
 
 // take takes in looks, oldest first: the last one of each Application is how it
@@ -81,7 +89,6 @@ func (p *pass) take(looks []Snapshot) passed {
 	p.only = byName(looks)
 	last := map[verdict.App]int{}
 	for i, s := range looks {
-		p.memory[s.Look.App] = p.memory[s.Look.App].Remember(s.Look, p.cfg.Refresh)
 		last[s.Look.App] = i
 	}
 	var between []Snapshot

@@ -3,6 +3,7 @@ package watchd_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ type telling struct {
 	passed  []watchd.Snapshot
 	all     []watchd.Snapshot
 	lists   int
+	refresh func() watchd.Snapshot // the only Application, as it is now
 }
 
 func (c *telling) Changed() <-chan struct{} { return c.changed }
@@ -31,10 +33,16 @@ func (c *telling) Passed() []watchd.Snapshot {
 
 func (c *telling) List(context.Context, time.Time) (apps, between []watchd.Snapshot, err error) {
 	c.lists++
+	if c.refresh != nil {
+		c.all = []watchd.Snapshot{c.refresh()}
+	}
 	return slices.Clone(c.all), c.Passed(), nil
 }
 
 func (c *telling) Get(_ context.Context, app verdict.App, now time.Time) (watchd.Snapshot, error) {
+	if c.refresh != nil {
+		c.all = []watchd.Snapshot{c.refresh()}
+	}
 	for _, s := range c.all {
 		if app.Matches(s.Look.App) {
 			s.Look.At, s.Look.Direct = now, true
@@ -93,4 +101,65 @@ func TestGlance(t *testing.T) {
 			t.Errorf("Run ended in %v", err)
 		}
 	})
+}
+
+// faltering is a history that cannot be read while down is set.
+type faltering struct {
+	history
+	down *bool
+}
+
+func (f faltering) Resolve(ctx context.Context, revs []string) (map[string]string, error) {
+	if *f.down {
+		return nil, errors.New("no memory left")
+	}
+	return f.history.Resolve(ctx, revs)
+}
+
+// deployed is web as it was synced with the commit, and as it is compared since.
+func deployed(since time.Time, sync string) watchd.Snapshot {
+	src := verdict.Source{RepoURL: "https://git.example.com/deploy.git", Path: "apps/web", TargetRevision: "main"}
+	revs := []verdict.Revision{{Source: src, Rev: commit}}
+	return watchd.Snapshot{Look: verdict.Look{
+		App: verdict.App{Namespace: "argocd", Name: "web"}, UID: "u", At: time.Now(), HasStatus: true, AutoSync: true,
+		Spec: []verdict.Source{src}, SyncStatus: sync, Compared: revs, Health: verdict.Healthy, HealthSince: since,
+		ReconciledAt: time.Now(),
+		Operation: verdict.Operation{
+			Present: true, Phase: verdict.PhaseSucceeded, StartedAt: since, FinishedAt: since.Add(time.Second),
+			Revisions: revs, HasResult: true, Automated: true,
+		},
+	}}
+}
+
+// TestLooksOutliveFailures: what only a look between two passes shows, here that
+// web was Synced before it drifted, counts though a glance and a pass failed on it.
+func TestLooksOutliveFailures(t *testing.T) {
+	for name, fails := range map[string]time.Duration{"nothing": 0, "a glance": 3 * time.Second, "a glance and a pass": 13 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, log, c, down := &memory{}, &bytes.Buffer{}, &telling{changed: make(chan struct{}, 1)}, false
+				conf := settings(m, log)
+				conf.Cluster, conf.Git, conf.Names = c, faltering{down: &down}, []string{"https://git.example.com/deploy.git"}
+				end := begin(t, conf)
+				time.Sleep(2 * time.Second)
+				synced := time.Now()
+				time.Sleep(5 * time.Second)
+				down = fails > 0
+				c.passed = []watchd.Snapshot{deployed(synced, verdict.Synced), deployed(synced, verdict.OutOfSync)}
+				c.refresh = func() watchd.Snapshot { return deployed(synced, verdict.OutOfSync) }
+				c.changed <- struct{}{}
+				time.Sleep(fails)
+				synctest.Wait()
+				down = false
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if note := string(m.notes[commit]); !strings.Contains(note, "Nav-Verdict: INCONCLUSIVE") || !strings.Contains(note, "Nav-Reason: drift") {
+					t.Errorf("want INCONCLUSIVE, drift:\n%s\n%s", note, log)
+				}
+				if err := end(); err != nil {
+					t.Errorf("Run ended in %v", err)
+				}
+			})
+		})
+	}
 }

@@ -27,6 +27,8 @@ type pass struct {
 	// undecided says that a step could not be ended without a fetch.
 	undecided bool
 	revert    *revertPlan
+	judged    int                   // how many of the looks that waited were judged by
+	absorbed  map[key]verdict.State // with the looks in between, and no clock moved
 }
 
 // Pass looks at every open watch once. Why one failed is told by the status of
@@ -42,7 +44,7 @@ func (d *Daemon) Pass(ctx context.Context) error {
 func (d *Daemon) newPass() *pass {
 	return &pass{
 		Daemon: d, now: d.cfg.Now(), next: map[key]verdict.State{}, write: map[key]bool{},
-		persons: map[key]string{}, direct: map[verdict.App]Snapshot{},
+		persons: map[key]string{}, direct: map[verdict.App]Snapshot{}, absorbed: map[key]verdict.State{},
 	}
 }
 
@@ -65,6 +67,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err := p.store(ctx); err != nil {
 		return err
 	}
+	p.stepped()
 	p.greet()
 	return nil
 }
@@ -110,8 +113,7 @@ func (p *pass) fetch(ctx context.Context) error {
 // look lists the Applications and remembers what they showed.
 func (p *pass) look(ctx context.Context) passed {
 	apps, between, err := p.cfg.Cluster.List(ctx, p.now)
-	between = append(p.missed, between...)
-	p.listErr, p.missed = err, nil
+	p.listErr = err
 	if err != nil {
 		p.complain("applications", err)
 	} else {
@@ -119,10 +121,10 @@ func (p *pass) look(ctx context.Context) passed {
 	}
 	p.list(apps)
 	p.surround(ctx, false)
-	for _, s := range append(append([]Snapshot(nil), between...), apps...) {
-		p.memory[s.Look.App] = p.memory[s.Look.App].Remember(s.Look, p.cfg.Refresh)
-	}
-	return byName(between)
+	p.remember(between)
+	p.remember(apps)
+	p.queue(between)
+	return byName(p.awaiting)
 }
 
 // surround reads what stands around Applications. What cannot be read is not
@@ -160,6 +162,7 @@ func (p *pass) window(app verdict.App) (verdict.Tri, string) {
 // judge steps every open watch.
 func (p *pass) judge(ctx context.Context, between passed) error {
 	open := p.openKeys()
+	p.judged = len(p.awaiting)
 	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
 	p.asker.names, p.asker.refresh = slices.Concat(p.cfg.Names, policy.Repositories), p.cfg.Refresh
 	qs := make([]question, 0, len(open))
@@ -275,6 +278,7 @@ func (p *pass) step(ctx context.Context, k key, q question, between passed) erro
 		for _, b := range between.of(k.app) {
 			s = s.Absorb(*p.observation(b.Look, q))
 		}
+		p.absorbed[k] = s
 	}
 	if s.Watch.By == "" && s.Branch != "" {
 		s.Watch.By = p.by(k.commit, s.Branch)
@@ -364,9 +368,17 @@ func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict
 // keep makes what was seen the daemon's own without a write: clocks go on, and
 // nothing that would have to be written is kept.
 func (p *pass) keep() {
+	for k, s := range p.absorbed {
+		p.states[k] = s
+	}
 	for k, s := range p.next {
 		if !p.write[k] {
 			p.states[k] = s
 		}
 	}
+	p.stepped()
 }
+
+// stepped forgets the looks by which watches were stepped, once that is the
+// daemon's.
+func (p *pass) stepped() { p.awaiting = p.awaiting[p.judged:] }

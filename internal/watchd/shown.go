@@ -1,6 +1,10 @@
 package watchd
 
-import "github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+import (
+	"slices"
+
+	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
+)
 
 // list takes in the Applications as a source showed them. There may be as many
 // watches as Applications and more, so they are found by name.
@@ -61,4 +65,26 @@ func (p passed) of(app verdict.App) []*Snapshot {
 		}
 	}
 	return found
+}
+
+// maxAwaiting is how many looks are kept while no pass succeeds. The oldest go
+// first; each pass lists anew what is.
+const maxAwaiting = 10_000
+
+// queue keeps looks until watches were stepped by them: a pass that fails must not
+// lose what only they showed. They are stepped by in their order, because an old
+// look after a new one would read as a change back.
+func (d *Daemon) queue(looks []Snapshot) {
+	d.awaiting = append(d.awaiting, looks...)
+	if n := len(d.awaiting); n > maxAwaiting {
+		d.awaiting = slices.Clone(d.awaiting[n-maxAwaiting:])
+	}
+}
+
+// remember takes looks, oldest first, into what is known of their Applications
+// from before any commit.
+func (d *Daemon) remember(looks []Snapshot) {
+	for _, s := range looks {
+		d.memory[s.Look.App] = d.memory[s.Look.App].Remember(s.Look, d.cfg.Refresh)
+	}
 }

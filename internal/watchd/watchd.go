@@ -59,35 +59,35 @@ type Daemon struct {
 	cfg   Config
 	asker *asker
 
-	view    View
-	fetched bool                  // view is of a fetch
-	states  map[key]verdict.State // of commits that have not ended
-	past    past                  // of those that have
-	loaded  bool                  // verdicts were read once
-	foreign string                // why verdicts is not believed; empty: it is
-	sums    map[string][32]byte   // digest of the note as it was last read
-	unread  map[string]bool       // written, and not read again yet
-	written map[key]writing       // when this daemon last wrote a stanza
-	wrote   map[string][32]byte   // digest of the note that it last wrote
-	tried   map[string][32]byte   // the same of a push that may have arrived
-	stored  map[string]bool       // commits that have a note in the repository
-	broken  map[string]error      // commits whose note cannot be read
-	arrived map[string][]verdict.Arrival
-	people  []verdict.PeopleLine
-	memory  map[verdict.App]verdict.Memory
-	status  status
-	said    string // the tip of verdicts that the stored status names
-	started bool   // the status was read
-	policy  map[string]arming.Policy
-	refused map[key]int // refused pushes of a revert
-	apps    []Snapshot
-	named   map[string][]int // where in apps a name stands
-	missed  []Snapshot       // looks that a glance listed and did not step by
-	around  arming.Place     // what stands around them
-	blind   string           // why some of that cannot be read
-	listErr error
-	sick    map[string]string // what cannot be seen, for the status
-	greeted bool              // the first pass that arrived was told of
+	view     View
+	fetched  bool                  // view is of a fetch
+	states   map[key]verdict.State // of commits that have not ended
+	past     past                  // of those that have
+	loaded   bool                  // verdicts were read once
+	foreign  string                // why verdicts is not believed; empty: it is
+	sums     map[string][32]byte   // digest of the note as it was last read
+	unread   map[string]bool       // written, and not read again yet
+	written  map[key]writing       // when this daemon last wrote a stanza
+	wrote    map[string][32]byte   // digest of the note that it last wrote
+	tried    map[string][32]byte   // the same of a push that may have arrived
+	stored   map[string]bool       // commits that have a note in the repository
+	broken   map[string]error      // commits whose note cannot be read
+	arrived  map[string][]verdict.Arrival
+	people   []verdict.PeopleLine
+	memory   map[verdict.App]verdict.Memory
+	status   status
+	said     string // the tip of verdicts that the stored status names
+	started  bool   // the status was read
+	policy   map[string]arming.Policy
+	refused  map[key]int // refused pushes of a revert
+	apps     []Snapshot
+	named    map[string][]int // where in apps a name stands
+	awaiting []Snapshot       // looks that came and that no watch was stepped by yet, oldest first
+	around   arming.Place     // what stands around them
+	blind    string           // why some of that cannot be read
+	listErr  error
+	sick     map[string]string // what cannot be seen, for the status
+	greeted  bool              // the first pass that arrived was told of
 
 	pending      []pending           // notices that are not known to be delivered
 	untold       map[string][]Notice // those of the last push that was not heard of, by commit
