@@ -31,7 +31,7 @@ func newBench(ctx context.Context, dir string, commits int) (*bench, error) {
 		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull},
 	}
 	b.file = filepath.Join(b.repo, ".git", "COMMIT_EDITMSG")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.navlint, "github.com/nav-watchdog/nav-watchdog/cmd/navlint")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", b.navlint, "github.com/nav-watchdog/nav-watchdog/cmd/navlint")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building navlint: %w\n%s", err, out)

@@ -61,7 +61,8 @@ func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 		},
 	}
 	navhook := filepath.Join(dir, "navhook")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", navhook, "github.com/nav-watchdog/nav-watchdog/cmd/navhook")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", navhook, "github.com/nav-watchdog/nav-watchdog/cmd/navhook")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building navhook: %w\n%s", err, out)
 	}
