@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,11 +42,18 @@ func (m *Remote) Push(ctx context.Context, ups []RefUpdate) error {
 	if len(ups) == 0 {
 		return nil
 	}
-	err := m.push(ctx, ups)
-	if err == nil {
-		return nil
+	if err := m.push(ctx, ups); err != nil {
+		return fmt.Errorf("pushing to %q: %w", m.shown(), err)
 	}
-	return fmt.Errorf("pushing to %q: %w", m.shown(), err)
+	m.follow(ctx, ups)
+	return nil
+}
+
+// follow moves the notes refs of a mirror to where they were pushed, so that the
+// next Fetch finds nothing to do. Where that fails, it fetches.
+func (m *Remote) follow(ctx context.Context, ups []RefUpdate) {
+	notes := slices.DeleteFunc(slices.Clone(ups), func(u RefUpdate) bool { return !strings.HasPrefix(u.Ref, "refs/notes/nav/") })
+	_ = m.repo.UpdateRefs(ctx, notes...)
 }
 
 func (m *Remote) push(ctx context.Context, ups []RefUpdate) error {

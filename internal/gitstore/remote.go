@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Remote is another repository, by its address.
@@ -15,6 +17,8 @@ type Remote struct {
 	url  string
 	hide []string // the password in the address
 	err  error
+
+	head atomic.Pointer[string] // what Fetch set HEAD to last
 }
 
 // Remote names another repository: anything `git fetch` takes as an address. A
@@ -67,37 +71,65 @@ func (m *Remote) Fetch(ctx context.Context) (RemoteRefs, error) {
 }
 
 func (m *Remote) fetch(ctx context.Context) (RemoteRefs, error) {
-	_, head, err := m.list(ctx, "HEAD")
+	there, head, err := m.list(ctx)
 	if err != nil {
 		return RemoteRefs{}, err
 	}
+	refs, err := m.repo.Refs(ctx, mirrored()...)
+	if err != nil {
+		return RemoteRefs{}, err
+	}
+	if !mirrors(refs, there) { // mostly nothing moved: two processes, not five
+		if refs, err = m.bring(ctx, head); err != nil {
+			return RemoteRefs{}, err
+		}
+	}
+	if was := m.head.Load(); head != "" && (was == nil || *was != head) {
+		if _, err := m.repo.output(ctx, command{args: []string{"symbolic-ref", "HEAD", head}}); err != nil {
+			return RemoteRefs{}, fmt.Errorf("setting HEAD: %w", err)
+		}
+		m.head.Store(&head)
+	}
+	return RemoteRefs{Refs: refs, HEAD: head}, nil
+}
+
+// mirrors reports whether refs are those that a mirror of an advertisement holds.
+func mirrors(refs, there map[string]string) bool {
+	n := 0
+	for name, id := range there {
+		if strings.HasSuffix(name, "^{}") || !slices.ContainsFunc(mirrored(), func(space string) bool { return strings.HasPrefix(name, space) }) {
+			continue
+		}
+		if refs[name] != id {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n == len(refs) // none at all may be a repository that is cut off
+}
+
+// bring fetches, and gives the refs that are here then. Head is the branch of the
+// remote's HEAD.
+func (m *Remote) bring(ctx context.Context, head string) (map[string]string, error) {
 	if err := m.fetchAll(ctx); err != nil {
 		// One transaction cannot make dev/x while dev still is there, so what is
 		// gone goes first.
 		gone, lookErr := m.dropGone(ctx)
 		switch {
 		case errors.Is(lookErr, ErrFormat): // it says what to do
-			return RemoteRefs{}, lookErr
+			return nil, lookErr
 		case lookErr != nil || !gone:
-			return RemoteRefs{}, err
+			return nil, err
 		}
 		if err := m.fetchAll(ctx); err != nil {
-			return RemoteRefs{}, err
+			return nil, err
 		}
 	}
 	refs, err := m.repo.Refs(ctx, mirrored()...)
 	if err != nil {
-		return RemoteRefs{}, err
+		return nil, err
 	}
-	if err := m.cutOff(ctx, refs, head); err != nil {
-		return RemoteRefs{}, err
-	}
-	if head != "" {
-		if _, err := m.repo.output(ctx, command{args: []string{"symbolic-ref", "HEAD", head}}); err != nil {
-			return RemoteRefs{}, fmt.Errorf("setting HEAD: %w", err)
-		}
-	}
-	return RemoteRefs{Refs: refs, HEAD: head}, nil
+	return refs, m.cutOff(ctx, refs, head)
 }
 
 // cutOff refuses a remote whose refs git passed over without a word, because they
