@@ -51,6 +51,9 @@ func environments(from []string, hook bool) (neutral, own []string) {
 	neutral = append(neutral, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0", "GIT_GRAFT_FILE=/dev/null",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_COMMITTER_NAME=nav-watchdog", "GIT_COMMITTER_EMAIL=nav-watchdog@localhost")
+	// Into a pipe git writes each commit by itself, which takes as long as finding
+	// it. Nobody waits for a single one.
+	neutral = append(neutral, "GIT_FLUSH=0")
 	return neutral, append(own, both...)
 }
 

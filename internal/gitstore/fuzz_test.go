@@ -42,7 +42,7 @@ func FuzzEnvironment(f *testing.F) {
 
 // ours are set in every case.
 func ours() []string {
-	return []string{"GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_ATTR_NOSYSTEM", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
+	return []string{"GIT_FLUSH", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_ATTR_NOSYSTEM", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
 }
 
 // FuzzTree: a tree object that is read is written the same once it is in git's
