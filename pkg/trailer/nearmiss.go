@@ -2,6 +2,7 @@ package trailer
 
 import (
 	"bytes"
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,6 +59,9 @@ func nearMiss(line []byte, inBlock bool) (miss, bool) {
 	if !named && !inBlock {
 		return miss{}, false
 	}
+	if plainlyFar(key) {
+		return miss{}, false
+	}
 	s := skeleton(key)
 	if !almost(s, key, named, sep != "") {
 		return miss{}, false
@@ -83,6 +87,25 @@ func startsWord(line []byte) bool {
 	}
 	r, _ := utf8.DecodeRune(line)
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || invisible(r)
+}
+
+// plainlyFar tells of an ASCII key, cheaply and for most, that it is not almost
+// ours whatever follows: each edit mends one letter at most, so of the eleven in
+// navwatchdog seven must be there.
+func plainlyFar(key []byte) bool {
+	const ours = 1<<('n'-'a') | 1<<('a'-'a') | 1<<('v'-'a') | 1<<('w'-'a') | 1<<('t'-'a') |
+		1<<('c'-'a') | 1<<('h'-'a') | 1<<('d'-'a') | 1<<('o'-'a') | 1<<('g'-'a')
+	var seen uint32
+	for _, c := range key {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+		if c = lower(c); c >= 'a' && c <= 'z' {
+			seen |= 1 << (c - 'a')
+		}
+	}
+	// The a stands twice, so of ten different letters six.
+	return bits.OnesCount32(seen&ours) < 6
 }
 
 // splitKey parts a line at the first colon or what looks like one, or at an
@@ -151,14 +174,17 @@ func almost(s []rune, key []byte, named, colon bool) bool {
 func skeleton(word []byte) []rune {
 	out := make([]rune, 0, maxKey)
 	for len(word) > 0 && len(out) < maxKey {
-		r, n := utf8.DecodeRune(word)
-		word = word[n:]
-		if r < utf8.RuneSelf {
-			if !strings.ContainsRune(" \t_./-", r) {
-				out = append(out, rune(lower(byte(r))))
+		if c := word[0]; c < utf8.RuneSelf {
+			word = word[1:]
+			switch c {
+			case ' ', '\t', '_', '.', '/', '-':
+			default:
+				out = append(out, rune(lower(c)))
 			}
 			continue
 		}
+		r, n := utf8.DecodeRune(word)
+		word = word[n:]
 		if r >= 0xFF01 && r <= 0xFF5E { // fullwidth forms of ASCII
 			r -= 0xFF01 - '!'
 		}
