@@ -3,6 +3,7 @@ package watchd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -38,33 +39,47 @@ func newAsker(git History, names []string) *asker {
 	}
 }
 
-// question is one commit to be judged by some looks.
+// question is one commit to be judged by some looks: what of them Git is asked
+// about. A pass has one for each watch, and goes through them several times.
 type question struct {
-	commit string
-	looks  []verdict.Look
-	memory verdict.Memory
+	commit  string
+	revs    []string // of the commit, the looks and the memory; nearly all once
+	targets []string // what the looks follow
 }
 
-// revisions of all that is asked.
-func (q question) revisions() []string {
-	out := append(q.memory.Questions(), q.commit)
-	for _, l := range q.looks {
-		out = append(out, l.Revisions()...)
+func newQuestion(commit string, memory verdict.Memory, looks ...*verdict.Look) question {
+	q := question{commit: commit, revs: append(memory.Questions(), commit)}
+	for _, l := range looks {
+		q.add(l)
 	}
-	return out
+	return q
+}
+
+// add takes in a look. Whatever stands twice far apart is asked twice.
+func (q *question) add(l *verdict.Look) {
+	const near = 16
+	for _, r := range l.Revisions() {
+		if !slices.Contains(q.revs[max(0, len(q.revs)-near):], r) {
+			q.revs = append(q.revs, r)
+		}
+	}
+	for i := range l.Spec {
+		if t := l.Spec[i].TargetRevision; !slices.Contains(q.targets, t) {
+			q.targets = append(q.targets, t)
+		}
+	}
 }
 
 // branches are those that the looks follow: only their tips matter.
 func (q question) branches(view View) []string {
-	out := map[string]bool{}
-	for _, l := range q.looks {
-		for _, src := range l.Spec {
-			if b, ok := view.branch(src.TargetRevision); ok {
-				out[b] = true
-			}
+	var out []string
+	for _, t := range q.targets {
+		if b, ok := view.branch(t); ok && !slices.Contains(out, b) {
+			out = append(out, b)
 		}
 	}
-	return keys(out)
+	slices.Sort(out)
+	return out
 }
 
 // branch finds the branch that a target revision names.
@@ -103,7 +118,7 @@ func (a *asker) prepare(ctx context.Context, view View, qs []question) error {
 		for _, b := range q.branches(view) {
 			ask(view.Branches[b])
 		}
-		for _, r := range q.revisions() {
+		for _, r := range q.revs {
 			ask(a.peeled[strings.ToLower(r)])
 		}
 		if _, known := a.paths[q.commit]; !known {
@@ -139,7 +154,7 @@ func (a *asker) gone(view View, q question) {
 	for _, b := range q.branches(view) {
 		a.contains[[2]string{q.commit, view.Branches[b]}] = false
 	}
-	for _, r := range q.revisions() {
+	for _, r := range q.revs {
 		if c := a.peeled[strings.ToLower(r)]; c != "" {
 			a.contains[[2]string{q.commit, c}] = false
 		}
@@ -153,7 +168,7 @@ func (a *asker) resolve(ctx context.Context, view View, qs []question) error {
 	}
 	ask := map[string]bool{}
 	for _, q := range qs {
-		for _, r := range q.revisions() {
+		for _, r := range q.revs {
 			if r = strings.ToLower(r); r != "" && a.peeled[r] == "" && !a.missed[r] {
 				ask[r] = true
 			}
@@ -189,12 +204,12 @@ func (v View) fingerprint() string {
 func (a *asker) answers(view View, q question) verdict.Answers {
 	out := verdict.Answers{
 		Commit: q.commit, Names: a.names, OursURLs: a.ours, Paths: a.paths[q.commit], Default: view.Default,
-		Revs: map[string]verdict.Rev{}, Branches: map[string]verdict.Tri{},
+		Revs: make(map[string]verdict.Rev, len(q.revs)), Branches: make(map[string]verdict.Tri, len(view.Branches)),
 	}
 	for b, tip := range view.Branches {
 		out.Branches[b] = a.contained(q.commit, tip)
 	}
-	for _, r := range q.revisions() {
+	for _, r := range q.revs {
 		c := a.peeled[strings.ToLower(r)]
 		out.Revs[r] = verdict.Rev{Looked: true, Commit: c, Contains: a.contained(q.commit, c)}
 	}
@@ -217,7 +232,7 @@ func (a *asker) contained(commit, target string) verdict.Tri {
 
 // learn remembers addresses under which commits of this repository are
 // deployed, so that a look without any revision still finds its source.
-func (a *asker) learn(l verdict.Look) {
+func (a *asker) learn(l *verdict.Look) {
 	lists := [][]verdict.Revision{l.Compared, l.Operation.Revisions}
 	if l.History != nil {
 		lists = append(lists, l.History.Revisions)

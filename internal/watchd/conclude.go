@@ -54,9 +54,9 @@ func (p *pass) gates(ctx context.Context, k key, s verdict.State) (verdict.GateF
 	if d, ok := p.direct[snap.Look.App]; ok {
 		snap = d
 	}
-	q := question{commit: k.commit, looks: []verdict.Look{snap.Look}, memory: p.memory[snap.Look.App]}
-	for _, a := range p.apps {
-		q.looks = append(q.looks, a.Look)
+	q := newQuestion(k.commit, p.memory[snap.Look.App], &snap.Look)
+	for i := range p.apps {
+		q.add(&p.apps[i].Look)
 	}
 	if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
 		return verdict.GateFacts{}, err
@@ -129,7 +129,7 @@ func (p *pass) siblings(ctx context.Context, k key, sc *scene) error {
 		if !unseen.IsZero() || snap.Look.Absent {
 			continue
 		}
-		q := question{commit: k.commit, looks: []verdict.Look{snap.Look}}
+		q := newQuestion(k.commit, verdict.Memory{}, &snap.Look)
 		if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
 			return err
 		}

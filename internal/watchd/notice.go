@@ -3,8 +3,6 @@ package watchd
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,8 +92,8 @@ func (d *Daemon) send(n Notice) {
 // transition is written, each comes once.
 func (p *pass) calls() []Notice {
 	var out []Notice
-	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
-		if why := p.persons[k]; why != "" && p.write[k] {
+	for _, k := range p.moving() {
+		if why := p.persons[k]; why != "" {
 			out = append(out, p.callOf(p.next[k], why))
 		}
 	}

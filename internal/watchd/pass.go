@@ -169,9 +169,9 @@ func (p *pass) judge(ctx context.Context, between passed) error {
 	// All looks are resolved: which address is this repository is learnt from
 	// every Application.
 	looked := p.looked()
-	all := question{looks: make([]verdict.Look, 0, len(looked))}
+	var all question
 	for _, a := range looked {
-		all.looks = append(all.looks, a.Look)
+		all.add(&a.Look)
 	}
 	if err := p.asker.resolve(ctx, p.view, []question{all}); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (p *pass) judge(ctx context.Context, between passed) error {
 		qs = append(qs, p.question(k, between))
 	}
 	for _, a := range looked {
-		p.asker.learn(a.Look)
+		p.asker.learn(&a.Look)
 	}
 	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
 		return err
@@ -243,12 +243,14 @@ func (p *pass) openKeys() []key {
 
 func (p *pass) question(k key, between passed) question {
 	s := p.states[k]
-	q := question{commit: s.Subject()}
-	for _, snap := range between.of(k.app) {
-		q.looks, q.memory = append(q.looks, snap.Look), p.memory[snap.Look.App]
+	shown := append(between.of(k.app), p.matching(k.app)...)
+	var memory verdict.Memory
+	if n := len(shown); n > 0 {
+		memory = p.memory[shown[n-1].Look.App]
 	}
-	for _, snap := range p.matching(k.app) {
-		q.looks, q.memory = append(q.looks, snap.Look), p.memory[snap.Look.App]
+	q := newQuestion(s.Subject(), memory)
+	for _, snap := range shown {
+		q.add(&snap.Look)
 	}
 	return q
 }
@@ -275,10 +277,12 @@ func (p *pass) step(ctx context.Context, k key, q question, between passed) erro
 	in := verdict.Input{Now: p.now, Poll: p.cfg.Interval, Unseen: unseen, Memory: p.memory[snap.Look.App]}
 	if unseen.IsZero() {
 		in.Seen = p.observation(snap.Look, q)
-		for _, b := range between.of(k.app) {
-			s = s.Absorb(*p.observation(b.Look, q))
+		if looks := between.of(k.app); len(looks) > 0 {
+			for _, b := range looks {
+				s = s.Absorb(*p.observation(b.Look, q))
+			}
+			p.absorbed[k] = s
 		}
-		p.absorbed[k] = s
 	}
 	if s.Watch.By == "" && s.Branch != "" {
 		s.Watch.By = p.by(k.commit, s.Branch)
@@ -356,11 +360,11 @@ func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict
 		p.memory[app] = p.memory[app].Remember(snap.Look, p.cfg.Refresh)
 	}
 	s := p.states[k]
-	q := question{commit: s.Subject(), looks: []verdict.Look{snap.Look}, memory: p.memory[app]}
+	q := newQuestion(s.Subject(), p.memory[app], &snap.Look)
 	if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
 		return err
 	}
-	p.asker.learn(snap.Look)
+	p.asker.learn(&snap.Look)
 	in.Seen, in.Memory = p.observation(snap.Look, q), p.memory[app]
 	return nil
 }

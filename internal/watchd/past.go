@@ -138,18 +138,26 @@ func (d *Daemon) readVerdicts(ctx context.Context, now time.Time) error {
 // settle lets go of commits whose watches have all ended, and whose notes were
 // read as they were written.
 func (d *Daemon) settle(now time.Time) {
-	byCommit := map[string][]verdict.State{}
-	open := map[string]bool{}
-	for k := range d.states {
-		s := d.states[k]
-		if !s.Final(now) || !d.stored[k.commit] || d.unread[k.commit] || d.broken[k.commit] != nil {
-			open[k.commit] = true
+	final := map[string]bool{} // of commits: the others are nearly all
+	for k, s := range d.states {
+		if s.Final(now) {
+			final[k.commit] = d.stored[k.commit] && !d.unread[k.commit] && d.broken[k.commit] == nil
 		}
-		byCommit[k.commit] = append(byCommit[k.commit], s)
+	}
+	if len(final) == 0 {
+		return
+	}
+	byCommit := map[string][]verdict.State{}
+	for k, s := range d.states {
+		if !s.Final(now) {
+			final[k.commit] = false
+		} else if final[k.commit] {
+			byCommit[k.commit] = append(byCommit[k.commit], s)
+		}
 	}
 	for commit, states := range byCommit {
 		sum, known := d.sums[commit]
-		if open[commit] || !known {
+		if !final[commit] || !known {
 			continue
 		}
 		d.past.rest(commit, sum, states)

@@ -128,9 +128,9 @@ func (p *player) view() View {
 func (p *player) observe(ctx context.Context, s verdict.State, snap Snapshot, now time.Time) (verdict.Observation, error) {
 	l := snap.Look
 	l.At, l.Direct = now, true
-	q := question{commit: s.Subject(), looks: []verdict.Look{l}, memory: p.memory[l.App]}
+	q := newQuestion(s.Subject(), p.memory[l.App], &l)
 	for _, o := range p.last {
-		q.looks = append(q.looks, o.Look)
+		q.add(&o.Look)
 	}
 	if err := p.asker.prepare(ctx, p.view(), []question{q}); err != nil {
 		return verdict.Observation{}, err

@@ -200,15 +200,16 @@ func (t *Timeline) revertPushed() (time.Time, error) {
 // learnOurs: every git source whose revisions are in the repository counts as
 // this repository.
 func (p *player) learnOurs(ctx context.Context) error {
-	q := question{commit: p.commit}
-	for _, e := range p.cfg.Timeline.Entries {
-		q.looks = append(q.looks, e.Snapshot.Look)
+	q := newQuestion(p.commit, verdict.Memory{})
+	entries := p.cfg.Timeline.Entries
+	for i := range entries {
+		q.add(&entries[i].Snapshot.Look)
 	}
 	if err := p.asker.resolve(ctx, p.view(), []question{q}); err != nil {
 		return err
 	}
-	for _, l := range q.looks {
-		p.asker.learn(l)
+	for i := range entries {
+		p.asker.learn(&entries[i].Snapshot.Look)
 	}
 	return nil
 }

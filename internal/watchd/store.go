@@ -105,10 +105,16 @@ func (p *pass) notes() map[string][]byte {
 // called with the verdict.
 func (p *pass) freezeBackwards() bool {
 	freezes := slices.Clone(p.status.Freezes)
-	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
-		if s := p.next[k]; !s.Frozen.IsZero() && p.states[k].Frozen.IsZero() {
-			freezes = append(freezes, verdict.Freeze{At: s.FrozenAt.UTC().Truncate(time.Second), Reason: k.app.String() + ": " + s.Frozen.Detail})
+	var frozen []key
+	for k, s := range p.next {
+		if !s.Frozen.IsZero() && p.states[k].Frozen.IsZero() {
+			frozen = append(frozen, k)
 		}
+	}
+	slices.SortFunc(frozen, byKey)
+	for _, k := range frozen {
+		s := p.next[k]
+		freezes = append(freezes, verdict.Freeze{At: s.FrozenAt.UTC().Truncate(time.Second), Reason: k.app.String() + ": " + s.Frozen.Detail})
 	}
 	more := len(freezes) > len(p.status.Freezes)
 	p.status.Freezes = freezes
@@ -144,16 +150,28 @@ func (p *pass) mark() {
 	}
 }
 
+// moving are the watches that move with this write, in a stable order: few, of
+// many that were stepped.
+func (p *pass) moving() []key {
+	var out []key
+	for k, must := range p.write {
+		if _, stepped := p.next[k]; must && stepped {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, byKey)
+	return out
+}
+
 // message is the subject of the notes commit.
 func (p *pass) message(w Write) string {
 	if r := p.revert; r != nil {
 		return fmt.Sprintf("nav: %s: %s reverted by %s", r.key.app, r.key.commit, r.commit)
 	}
 	if len(w.Verdicts) == 1 {
-		for _, k := range slices.SortedFunc(maps.Keys(p.write), byKey) {
-			if p.write[k] {
-				return "nav: " + p.now.UTC().Format(time.RFC3339) + ": " + string(p.state(k).Verdict) + " " + k.app.String()
-			}
+		if moving := p.moving(); len(moving) > 0 {
+			k := moving[0]
+			return "nav: " + p.now.UTC().Format(time.RFC3339) + ": " + string(p.state(k).Verdict) + " " + k.app.String()
 		}
 	}
 	return fmt.Sprintf("nav: %d commits", len(w.Verdicts))
@@ -179,10 +197,7 @@ func (p *pass) arrivedWrite(w Write, due bool) {
 	if due {
 		p.status.At, p.status.Watcher, p.statusDue = p.now, p.watcher(), false
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(p.next), byKey) {
-		if !p.write[k] {
-			continue
-		}
+	for _, k := range p.moving() {
 		s := p.states[k]
 		p.cfg.Log.Info("watch moved", "commit", k.commit, "app", k.app.String(), "verdict", string(s.Verdict),
 			"reason", s.Reason.String(), "recovery", string(s.Recovery), "revert", s.Revert)

@@ -1,6 +1,9 @@
 package verdict
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rev is what the repository knows of a revision that an Application names.
 type Rev struct {
@@ -23,20 +26,20 @@ type Answers struct {
 
 // Revisions lists the revision strings of a look that Git must be asked about.
 func (l Look) Revisions() []string {
-	seen := map[string]bool{}
-	var out []string
-	add := func(rs []Revision) {
-		for _, r := range rs {
-			if r.Source.Kind == SourceGit && hexRevision.MatchString(r.Rev) && !seen[r.Rev] {
-				seen[r.Rev] = true
-				out = append(out, r.Rev)
-			}
-		}
-	}
-	add(l.Compared)
-	add(l.Operation.Revisions)
+	out := addRevisions(nil, l.Compared)
+	out = addRevisions(out, l.Operation.Revisions)
 	if l.History != nil {
-		add(l.History.Revisions)
+		out = addRevisions(out, l.History.Revisions)
+	}
+	return out
+}
+
+// addRevisions adds those that are not there yet; there are few.
+func addRevisions(out []string, rs []Revision) []string {
+	for i := range rs {
+		if r := &rs[i]; r.Source.Kind == SourceGit && !slices.Contains(out, r.Rev) && hexRevision.MatchString(r.Rev) {
+			out = append(out, r.Rev)
+		}
 	}
 	return out
 }

@@ -100,11 +100,11 @@ func sameRevisions(a, b []Revision) bool {
 // Questions lists the revision strings of a memory that Git must be asked
 // about before a baseline can be read from it.
 func (m Memory) Questions() []string {
-	var l Look
-	for _, s := range m.Settled {
-		l.Compared = append(append(l.Compared, s.Revisions...), s.Applied...)
+	var out []string
+	for i := range m.Settled {
+		out = addRevisions(addRevisions(out, m.Settled[i].Revisions), m.Settled[i].Applied)
 	}
-	return l.Revisions()
+	return out
 }
 
 // Baseline is how the Application stood before the first operation that
