@@ -53,7 +53,7 @@ func (l *linter) outside() {
 // strays finds the lines, first by their looks alone.
 func (l *linter) strays() []stray {
 	// Each has our key or names an application, and nearly no message does.
-	if !mentions(l.msg) && !bytes.Contains(l.msg, []byte("app=")) && !bytes.Contains(l.msg, []byte("appset=")) {
+	if !mentions(l.msg) && !mayNameApp(l.msg) {
 		return nil
 	}
 	var found []stray
@@ -73,6 +73,21 @@ func (l *linter) strays() []stray {
 		i = next
 	}
 	return found
+}
+
+// mayNameApp tells cheaply whether namesApp can hold of a line of a message: few
+// have a '=' at all.
+func mayNameApp(msg []byte) bool {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(msg[i:], '=')
+		if n < 0 {
+			return false
+		}
+		i += n
+		if bytes.HasSuffix(msg[:i], []byte("app")) || bytes.HasSuffix(msg[:i], []byte("appset")) {
+			return true
+		}
+	}
 }
 
 // looksOurs tells whether a line is our key and a colon, perhaps indented,
