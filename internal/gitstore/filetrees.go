@@ -86,6 +86,12 @@ func (t *FileTrees) Between(ctx context.Context, from, to string) (map[string]st
 	return differs, err
 }
 
+// Compare does what Between does for many pairs, below a folder ("" is the root),
+// in one process. Paths are handed over by the index of their pair.
+func (t *FileTrees) Compare(ctx context.Context, pairs [][2]string, dir string, fn func(i int, path, id string)) error {
+	return t.repo.Compare(ctx, pairs, dir, func(i int, ch PathChange) { fn(i, ch.Path, ch.After.file()) })
+}
+
 // Grep is Repo.Grep.
 func (t *FileTrees) Grep(ctx context.Context, rev, text string, endings []string) ([]string, error) {
 	return t.repo.Grep(ctx, rev, text, endings)

@@ -143,6 +143,7 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 	branches := map[string][]string{}
 	ws := map[string][]trailer.Watch{}
 	var ids []string
+	var commits []lint.Commit
 	asks := false
 	for _, a := range arrivals {
 		asked := watches(a.Message, policy.Trailer)
@@ -160,7 +161,7 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 			Policies: []arming.NamedPolicy{{When: "before the push", Policy: policy}}}
 		_, r.Named = lint.Names(asked)
 		requests[a.ID], branches[a.ID], ws[a.ID] = r, on, asked
-		ids, asks = append(ids, a.ID), asks || anyAsks(asked)
+		ids, commits, asks = append(ids, a.ID), append(commits, a.Commit), asks || anyAsks(asked)
 	}
 	if len(ids) == 0 {
 		return nil, nil
@@ -179,7 +180,7 @@ func (p *push) armed(ctx context.Context, arrivals []arrival, policy arming.Poli
 	if err != nil {
 		return nil, err
 	}
-	if err := known.Ahead(ctx, policy, paths, ws); err != nil {
+	if err := known.Ahead(ctx, policy, commits, paths, ws); err != nil {
 		return nil, err
 	}
 	found := make(map[string][]lint.Finding, len(requests))

@@ -17,6 +17,14 @@ type Commit struct {
 // Place is where findings about the commit are.
 func (c Commit) Place() Place { return Place{Commit: c.ID, Subject: Subject(c.Message)} }
 
+// parent is the first one, "" of a root.
+func (c Commit) parent() string {
+	if len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
 // Subject is the first line of a message that is not blank, at most 1 KiB.
 func Subject(msg []byte) string {
 	for len(msg) > 0 {

@@ -166,6 +166,17 @@ type pending struct {
 	fs     []Finding
 }
 
+// withWatch are the commits with a watch.
+func withWatch(found []pending) []Commit {
+	var commits []Commit
+	for _, p := range found {
+		if len(p.ws) > 0 {
+			commits = append(commits, p.commit)
+		}
+	}
+	return commits
+}
+
 // commits lints what each hands over. What commits with a watch changed is asked
 // for at the end, in one go. Commits of a topic branch are taken to land on the
 // default branch, by a merge, unless it is said where.
@@ -203,7 +214,7 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 		if def, err = r.Landing(ctx); err != nil {
 			return err
 		}
-		if err := c.Known.Ahead(ctx, policy.Policy, paths, watches); err != nil {
+		if err := c.Known.Ahead(ctx, policy.Policy, withWatch(found), paths, watches); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ type Manifests interface {
 	// Place is what Argo CD's objects in the tree of a commit say. bad are files
 	// that a glob names and that cannot be read, skipped others.
 	Place(ctx context.Context, ask arming.TreeAsk) (p arming.Place, bad, skipped []string, err error)
-	// Ahead reads at once what many requests without globs are going to ask for.
+	// Ahead gets ready for what is going to be asked for, in that order.
 	Ahead(ctx context.Context, asks []arming.TreeAsk) error
 	// Content is what the plain manifests below sources hold at a commit, and
 	// what of them was not there before it.
@@ -136,10 +136,10 @@ func Inventory(ctx context.Context, r files) (*arming.Place, error) {
 	return &p, nil
 }
 
-// Ahead gets ready for many commits: what their trees are going to be asked for is
-// read at once.
-func (k *Known) Ahead(ctx context.Context, policy arming.Policy, paths map[string][]string, ws map[string][]trailer.Watch) error {
-	if k.Manifests == nil || len(policy.Manifests) > 0 || len(ws) < 2 {
+// Ahead gets ready for many commits, in the order in which Of is going to be
+// asked: what their trees are going to be asked for is read at once.
+func (k *Known) Ahead(ctx context.Context, policy arming.Policy, commits []Commit, paths map[string][]string, ws map[string][]trailer.Watch) error {
+	if k.Manifests == nil || len(commits) < 2 {
 		return nil
 	}
 	if err := k.standing(ctx); err != nil {
@@ -147,9 +147,9 @@ func (k *Known) Ahead(ctx context.Context, policy arming.Policy, paths map[strin
 	}
 	standing := &CommitFacts{places: k.places}
 	var asks []arming.TreeAsk
-	for commit, watches := range ws {
-		if standing.worthTree(watches) {
-			asks = append(asks, arming.TreeAsk{Commit: commit, Changed: paths[commit]})
+	for _, c := range commits {
+		if standing.worthTree(ws[c.ID]) {
+			asks = append(asks, arming.TreeAsk{Commit: c.ID, Parent: c.parent(), Globs: policy.Manifests, Changed: paths[c.ID]})
 		}
 	}
 	return k.Manifests.Ahead(ctx, asks)
@@ -164,10 +164,7 @@ func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.
 	if err := k.standing(ctx); err != nil {
 		return nil, err
 	}
-	cf := &CommitFacts{known: k, commit: c.ID, paths: paths, places: slices.Clone(k.places), contents: map[verdict.App]*arming.Content{}}
-	if len(c.Parents) > 0 {
-		cf.back = c.Parents[0]
-	}
+	cf := &CommitFacts{known: k, commit: c.ID, back: c.parent(), paths: paths, places: slices.Clone(k.places), contents: map[verdict.App]*arming.Content{}}
 	if k.Manifests != nil && cf.worthTree(ws) {
 		if err := cf.tree(ctx, policy.Manifests, paths, ws); err != nil {
 			return nil, err

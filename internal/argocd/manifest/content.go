@@ -69,9 +69,9 @@ func (r *Reader) sides(ctx context.Context, ask arming.ContentAsk, dir string) (
 		}
 		return before, after, err
 	}
-	concerns := func(name string) bool { return dir == "" || strings.HasPrefix(name, dir+"/") }
+	in := scope{"\x00" + dir, dir, func(name string) bool { return dir == "" || strings.HasPrefix(name, dir+"/") }}
 	list := func(tree arming.TreeAsk) (map[string]string, error) {
-		return r.follow(ctx, tree, "\x00"+dir, concerns, func() (listing, error) {
+		return r.follow(ctx, tree, in, func() (listing, error) {
 			files, err := r.repo.Below(ctx, tree.Commit, dir)
 			return listing{tree.Commit, files}, err
 		})

@@ -27,6 +27,13 @@ type listing struct {
 	files  map[string]string
 }
 
+// scope is what of trees is listed.
+type scope struct {
+	key      string // of Reader.listed
+	dir      string // in which all of it lies; "" is the root
+	concerns func(path string) bool
+}
+
 // searched are the endings of files that are looked at without a glob.
 func searched() []string { return []string{".yaml", ".yml", ".json"} }
 
@@ -34,8 +41,9 @@ func searched() []string { return []string{".yaml", ".yml", ".json"} }
 func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
 	if len(ask.Globs) > 0 {
 		set := arming.NewPathSet(ask.Globs)
-		return r.follow(ctx, ask, strings.Join(ask.Globs, "\x00"), set.Match, func() (listing, error) {
-			files, err := r.repo.Below(ctx, ask.Commit, common(ask.Globs))
+		in := scope{strings.Join(ask.Globs, "\x00"), common(ask.Globs), set.Match}
+		return r.follow(ctx, ask, in, func() (listing, error) {
+			files, err := r.repo.Below(ctx, ask.Commit, in.dir)
 			maps.DeleteFunc(files, func(name, _ string) bool { return !set.Match(name) })
 			return listing{ask.Commit, files}, err
 		})
@@ -44,7 +52,7 @@ func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]stri
 	if err != nil || !ask.Search {
 		return files, err
 	}
-	found, err := r.follow(ctx, ask, "", IsManifest, func() (listing, error) { return r.search(ctx, ask) })
+	found, err := r.follow(ctx, ask, scope{concerns: IsManifest}, func() (listing, error) { return r.search(ctx, ask) })
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +72,8 @@ func (r *Reader) changed(ctx context.Context, ask arming.TreeAsk) (map[string]st
 
 // follow lists the files of a commit by what differs from the one that was
 // listed last, because most commits of a large tree change little of it.
-func (r *Reader) follow(ctx context.Context, ask arming.TreeAsk, key string, concerns func(path string) bool, first func() (listing, error)) (map[string]string, error) {
-	last, known := r.listed[key]
+func (r *Reader) follow(ctx context.Context, ask arming.TreeAsk, in scope, first func() (listing, error)) (map[string]string, error) {
+	last, known := r.listed[in.key]
 	if !known {
 		var err error
 		if last, err = first(); err != nil {
@@ -73,30 +81,30 @@ func (r *Reader) follow(ctx context.Context, ask arming.TreeAsk, key string, con
 		}
 	}
 	if last.commit != ask.Commit {
-		differs, err := r.differs(ctx, last.commit, ask, concerns)
+		differs, err := r.differs(ctx, last.commit, ask, in)
 		if err != nil {
 			return nil, err
 		}
-		if key == "" && len(differs) > maxDrift { // another line of history: git searches it faster
+		if in.key == "" && len(differs) > maxDrift { // another line of history: git searches it faster
 			if last, err = r.grep(ctx, ask.Commit); err != nil {
 				return nil, err
 			}
 		} else {
-			apply(last.files, differs, concerns)
+			apply(last.files, differs, in.concerns)
 			last.commit = ask.Commit
 		}
 	}
-	r.listed[key] = last
+	r.listed[in.key] = last
 	return last.files, nil
 }
 
 // differs is what the commit has at the paths in which it differs from another,
 // "": nothing.
-func (r *Reader) differs(ctx context.Context, from string, ask arming.TreeAsk, concerns func(path string) bool) (map[string]string, error) {
+func (r *Reader) differs(ctx context.Context, from string, ask arming.TreeAsk, in scope) (map[string]string, error) {
 	if ask.Parent != from {
-		return r.repo.Between(ctx, from, ask.Commit)
+		return r.between(ctx, from, ask.Commit, in)
 	}
-	paths := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !concerns(p) })
+	paths := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !in.concerns(p) })
 	if len(paths) == 0 {
 		return nil, nil
 	}

@@ -152,6 +152,83 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// Of commits that are not each other's parents, it is asked ahead what differs
+// from one to the next; what is found is what is found of each alone, also where
+// they are asked in another order than was said.
+func TestRun(t *testing.T) {
+	var steps []map[string]string
+	for i := range 300 {
+		step := map[string]string{"values.yaml": fmt.Sprintf("x: %d\n", i)}
+		if i%7 == 0 {
+			step[fmt.Sprintf("argo/%d.yaml", i%5)] = application(fmt.Sprint("web", i))
+		}
+		if i%50 == 49 {
+			step["argo/0.yaml"] = ""
+		}
+		steps = append(steps, step)
+	}
+	repo, all := branch(steps...)
+	var asks []arming.TreeAsk
+	for i := 0; i < len(all); i += 3 {
+		all[i].Apps = []string{"web"}
+		asks = append(asks, all[i])
+	}
+	backwards := slices.Clone(asks)
+	slices.Reverse(backwards)
+	for name, c := range map[string]struct {
+		globs []string
+		order []arming.TreeAsk
+		most  int // comparisons
+	}{
+		"named":     {[]string{"/argo/*.yaml"}, asks, 4},
+		"searched":  {nil, asks, 4},
+		"backwards": {[]string{"/argo/*.yaml"}, backwards, len(asks)},
+	} {
+		r := manifest.NewReader(repo)
+		repo.diffed = 0
+		for i := range asks {
+			asks[i].Globs, asks[i].Search = c.globs, c.globs == nil
+		}
+		if err := r.Ahead(context.Background(), asks); err != nil {
+			t.Fatal(err)
+		}
+		for _, ask := range c.order {
+			ask.Globs, ask.Search = c.globs, c.globs == nil
+			got, bad, _, err := r.Place(context.Background(), ask)
+			if err != nil || len(bad) > 0 {
+				t.Fatal(bad, err)
+			}
+			alone, _, _, err := manifest.NewReader(repo).Place(context.Background(), ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(names(alone), names(got)); diff != "" {
+				t.Errorf("%s, %s (-alone +after others):\n%s", name, ask.Commit, diff)
+			}
+		}
+		if repo.diffed > c.most {
+			t.Errorf("%s: %d comparisons, want at most %d", name, repo.diffed, c.most)
+		}
+	}
+	r := manifest.NewReader(repo)
+	if err := r.Ahead(context.Background(), asks); err != nil {
+		t.Fatal(err)
+	}
+	repo.diffed = 0
+	for i, ask := range asks[:len(asks)-1] { // contents of the parent, then of the commit
+		next := all[i*3+3]
+		at := arming.ContentAsk{Sources: []verdict.Source{{Path: "argo", Plain: true}}, At: next.Commit, Back: next.Parent}
+		alone := manifest.NewReader(repo).Content(context.Background(), at)
+		at.Changed = next.Changed
+		if diff := cmp.Diff(alone, r.Content(context.Background(), at)); diff != "" {
+			t.Errorf("content after %s (-alone +after others):\n%s", ask.Commit, diff)
+		}
+	}
+	if repo.diffed > 4 {
+		t.Errorf("contents: %d comparisons, want at most 4", repo.diffed)
+	}
+}
+
 // What many commits changed is read at once, and each content once.
 func TestAhead(t *testing.T) {
 	repo, asks := line()

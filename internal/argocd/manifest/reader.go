@@ -24,6 +24,8 @@ type Repository interface {
 	// Between maps the paths in which two revisions differ to what the second has
 	// there; "": none.
 	Between(ctx context.Context, from, to string) (map[string]string, error)
+	// Compare is Between for many pairs at once, below a folder ("" is the root).
+	Compare(ctx context.Context, pairs [][2]string, dir string, fn func(i int, path, id string)) error
 	// Small hands over contents of at most limit bytes; of larger ones, and of
 	// what is no file, nil.
 	Small(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error
@@ -37,6 +39,8 @@ type Reader struct {
 	memory  Memory
 	known   map[string]parsed   // by blob
 	listed  map[string]listing  // by globs; "": a search of the whole tree; below a folder, with a NUL before it
+	coming  coming              // the commits that are going to be asked about
+	runs    map[string]*run     // by what is listed
 	holding map[string]heldFile // files of manifests, by blob
 	holds   int                 // bytes of them
 }
@@ -49,7 +53,10 @@ type parsed struct {
 
 // NewReader reads from a repository. Nothing is read yet.
 func NewReader(repo Repository) *Reader {
-	return &Reader{repo: repo, known: map[string]parsed{}, listed: map[string]listing{}, holding: map[string]heldFile{}}
+	return &Reader{
+		repo: repo, known: map[string]parsed{}, listed: map[string]listing{},
+		runs: map[string]*run{}, holding: map[string]heldFile{},
+	}
 }
 
 // Limits on what is read of one tree.
@@ -129,11 +136,16 @@ func common(globs []string) string {
 	return dir
 }
 
-// Ahead reads at once the files that many commits changed, for whoever is going
-// to ask for them one after the other. What is too much to keep is left for then.
+// Ahead gets ready for whoever is going to ask for many commits one after the
+// other: where no glob says which files, those that the commits changed are read
+// at once, and what is too much to keep is left for then.
 func (r *Reader) Ahead(ctx context.Context, asks []arming.TreeAsk) error {
+	r.coming = comingOf(asks)
 	files := map[string]string{}
 	for _, ask := range asks {
+		if len(ask.Globs) > 0 {
+			continue
+		}
 		found, err := r.changed(ctx, ask)
 		if err != nil {
 			return fmt.Errorf("looking for manifests in %s: %w", ask.Commit, err)

@@ -44,6 +44,10 @@ func (t *tree) At(_ context.Context, rev string, paths []string) (map[string]str
 
 func (t *tree) Between(_ context.Context, from, to string) (map[string]string, error) {
 	t.diffed++
+	return t.between(from, to)
+}
+
+func (t *tree) between(from, to string) (map[string]string, error) {
 	if t.revs[from] == nil {
 		return nil, errors.New("there is no " + from)
 	}
@@ -59,6 +63,22 @@ func (t *tree) Between(_ context.Context, from, to string) (map[string]string, e
 		}
 	}
 	return out, nil
+}
+
+func (t *tree) Compare(ctx context.Context, pairs [][2]string, dir string, fn func(i int, path, id string)) error {
+	t.diffed++
+	for i, p := range pairs {
+		differs, err := t.between(p[0], p[1])
+		if err != nil {
+			return err
+		}
+		for path, id := range differs {
+			if dir == "" || strings.HasPrefix(path, dir+"/") {
+				fn(i, path, id)
+			}
+		}
+	}
+	return nil
 }
 
 func (t *tree) Grep(_ context.Context, rev, text string, endings []string) (out []string, err error) {
