@@ -81,16 +81,21 @@ func (b *bench) git(ctx context.Context, stdin []byte, args ...string) (string, 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// make makes a history: messages as people write them, each tenth with a watch.
-func (b *bench) make(ctx context.Context, commits int) (string, error) {
-	repo := filepath.Join(b.dir, "made.git")
+// make makes a history: messages as people write them, each tenth with one more
+// trailer, a watch or a usual one.
+func (b *bench) make(ctx context.Context, name string, commits int, watched bool) (string, error) {
+	repo := filepath.Join(b.dir, name)
 	if _, err := b.git(ctx, nil, "init", "-q", "--bare", "-b", "main", repo); err != nil {
 		return "", err
 	}
 	var s bytes.Buffer
 	for i := range commits {
 		text := fmt.Sprintf("chore(service-%d): bump to %d.%d\n\nThe new version has the fix that was asked for. It was\ntried in the staging cluster for two days.\n\nSigned-off-by: Ada <ada@example.com>\n", i%200, i/100, i%100)
-		if i%10 == 0 {
+		switch {
+		case i%10 != 0:
+		case !watched:
+			text += "Reviewed-by: Grace <grace@example.com>\n"
+		default:
 			text += fmt.Sprintf("Nav-Watchdog: app=service-%d deadline=10m\n", i%200)
 		}
 		fmt.Fprintf(&s, "commit refs/heads/main\nmark :%d\ncommitter Ada <ada@example.com> %d +0000\ndata %d\n%s", i+1, 1_600_000_000+i*60, len(text), text)

@@ -71,11 +71,14 @@ func measureAll(ctx context.Context, c config) error {
 	if err := c.measure(ctx, b.startUp()); err != nil {
 		return err
 	}
-	made, err := b.make(ctx, c.commits)
+	made, err := b.make(ctx, "made.git", c.commits, false)
 	if err != nil {
 		return fmt.Errorf("making the history: %w", err)
 	}
 	if err := c.on(ctx, b, made, fmt.Sprintf("a history of %d commits", c.commits)); err != nil {
+		return err
+	}
+	if err := c.onWatched(ctx, b); err != nil {
 		return err
 	}
 	if c.repo == "" {
@@ -113,6 +116,26 @@ func (c config) on(ctx context.Context, b *bench, repo, name string) error {
 		}
 	}
 	return nil
+}
+
+// onWatched lints a history of which each tenth commit has a watch. Of those it is
+// asked, too, what they changed and what is known of the app, which is no part of
+// the limit for messages.
+func (c config) onWatched(ctx context.Context, b *bench) error {
+	repo, err := b.make(ctx, "watched.git", c.commits/5, true)
+	if err != nil {
+		return fmt.Errorf("making the watched history: %w", err)
+	}
+	s, err := b.subject(ctx, repo, 0)
+	if err != nil {
+		return err
+	}
+	if err := c.head("a history of which each tenth commit has a watch", fmt.Sprintf("%d commits, medians of %d", s.count, c.runs)); err != nil {
+		return err
+	}
+	p := s.pairs()[0]
+	p.name, p.limit = "messages and watches, linted", "none"
+	return c.measure(ctx, p)
 }
 
 // pair is something of ours beside git; its programs say what a run used.
