@@ -225,9 +225,13 @@ func (t *trees) note(root, of string) ([]byte, bool, error) {
 
 // extend adds the lines that are not there yet.
 func (a *appending) extend(was []byte, lines []string) (now []byte, added int, err error) {
+	key := a.key
+	if len(was) == 0 && len(lines) == 1 { // most of what is queued: nothing to compare with
+		key = func(string) string { return "" }
+	}
 	there := map[string]bool{}
 	for line := range strings.Lines(string(was)) {
-		there[a.key(strings.TrimSuffix(line, "\n"))] = true
+		there[key(strings.TrimSuffix(line, "\n"))] = true
 	}
 	now = append(now, was...)
 	if len(now) > 0 && now[len(now)-1] != '\n' {
@@ -237,7 +241,7 @@ func (a *appending) extend(was []byte, lines []string) (now []byte, added int, e
 		if line == "" || strings.ContainsAny(line, "\n\x00") {
 			return nil, 0, fmt.Errorf("%q is not one line", line)
 		}
-		if k := a.key(line); !there[k] {
+		if k := key(line); !there[k] {
 			there[k] = true
 			now = append(append(now, line...), '\n')
 			added++

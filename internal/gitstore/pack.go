@@ -18,12 +18,16 @@ import (
 // as much, and gc the same once more.
 // The format is git's pack version 2, whole objects only (gitformat-pack).
 type pack struct {
-	repo  *Repo
-	body  bytes.Buffer
-	count uint32
-	seen  map[string]bool
+	repo    *Repo
+	objects []packed
+	seen    map[string]bool
+}
 
-	deflate *zlib.Writer
+// packed is an object that is new. What its data lies in is not written to until
+// the pack is.
+type packed struct {
+	kind string
+	data []byte
 }
 
 // maxLoose is how many objects may be files of their own. What receives a push
@@ -36,49 +40,58 @@ func (r *Repo) newPack() *pack { return &pack{repo: r, seen: map[string]bool{}} 
 // add takes an object in and gives its id.
 func (p *pack) add(kind string, data []byte) string {
 	id := p.repo.objectID(kind, data)
-	if p.seen[id] {
-		return id
+	if !p.seen[id] {
+		p.seen[id] = true
+		p.objects = append(p.objects, packed{kind, data})
 	}
-	p.seen[id] = true
-	p.count++
-	code := map[string]byte{"commit": 1, "tree": 2, "blob": 3}[kind]
-	size := len(data)
-	b := code<<4 | byte(size&15)
-	for size >>= 4; size > 0; size >>= 7 {
-		p.body.WriteByte(b | 0x80)
-		b = byte(size & 0x7f)
-	}
-	p.body.WriteByte(b)
-	if p.deflate == nil { // which costs more than most objects
-		p.deflate = zlib.NewWriter(&p.body)
-	} else {
-		p.deflate.Reset(&p.body)
-	}
-	_, _ = p.deflate.Write(data) // to a buffer: cannot fail
-	_ = p.deflate.Close()
 	return id
 }
 
 // write stores what was gathered.
 func (p *pack) write(ctx context.Context) error {
-	if p.count == 0 {
+	if len(p.objects) == 0 {
 		return nil
 	}
+	// unpack-objects compresses anew; only a pack that stays is worth it here.
+	args, level := []string{"unpack-objects", "-q"}, zlib.NoCompression
+	if len(p.objects) > maxLoose {
+		args, level = []string{"index-pack", "--stdin", "--threads=1"}, zlib.BestSpeed
+	}
+	b, err := p.format(level)
+	if err == nil {
+		_, err = p.repo.output(ctx, command{args: args, stdin: b})
+	}
+	if err != nil {
+		return fmt.Errorf("writing %d objects: %w", len(p.objects), err)
+	}
+	return nil
+}
+
+func (p *pack) format(level int) (*bytes.Buffer, error) {
 	var b bytes.Buffer
 	b.WriteString("PACK")
-	_ = binary.Write(&b, binary.BigEndian, [2]uint32{2, p.count})
-	b.Write(p.body.Bytes())
+	_ = binary.Write(&b, binary.BigEndian, [2]uint32{2, uint32(len(p.objects))})
+	deflate, err := zlib.NewWriterLevel(&b, level)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range p.objects {
+		code := map[string]byte{"commit": 1, "tree": 2, "blob": 3}[o.kind]
+		size := len(o.data)
+		head := code<<4 | byte(size&15)
+		for size >>= 4; size > 0; size >>= 7 {
+			b.WriteByte(head | 0x80)
+			head = byte(size & 0x7f)
+		}
+		b.WriteByte(head)
+		deflate.Reset(&b)
+		_, _ = deflate.Write(o.data) // to a buffer: cannot fail
+		_ = deflate.Close()
+	}
 	sum := p.repo.newHash()
 	sum.Write(b.Bytes())
 	b.Write(sum.Sum(nil))
-	args := []string{"unpack-objects", "-q"}
-	if p.count > maxLoose {
-		args = []string{"index-pack", "--stdin", "--threads=1"}
-	}
-	if _, err := p.repo.output(ctx, command{args: args, stdin: &b}); err != nil {
-		return fmt.Errorf("writing %d objects: %w", p.count, err)
-	}
-	return nil
+	return &b, nil
 }
 
 func (r *Repo) objectID(kind string, data []byte) string {
