@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -143,7 +142,7 @@ func rollout(spec map[string]any) *arming.Rollout {
 	return r
 }
 
-var percentage = regexp.MustCompile(`^(\d{1,9})%$`)
+var percentage = lazy(`^(\d{1,9})%$`)
 
 // maxUpdate reads a number or a percentage (intstr.GetScaledValueFromIntOrPercent).
 func maxUpdate(v any) arming.MaxUpdate {
@@ -153,7 +152,7 @@ func maxUpdate(v any) arming.MaxUpdate {
 	case int64:
 		return arming.MaxUpdate{Given: true, Number: v}
 	case string:
-		if m := percentage.FindStringSubmatch(v); m != nil {
+		if m := percentage().FindStringSubmatch(v); m != nil {
 			var n int64
 			_, _ = fmt.Sscan(m[1], &n)
 			return arming.MaxUpdate{Given: true, Number: n}
@@ -231,7 +230,7 @@ func kindOf(generator map[string]any) string {
 
 // placeholder is one that only names a value: {{ .a.b }} with goTemplate, else
 // {{a.b}}.
-var placeholder = regexp.MustCompile(`\{\{\s*(\.?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*\}\}`)
+var placeholder = lazy(`\{\{\s*(\.?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)\s*\}\}`)
 
 // fill puts an element's values in the place of placeholders. One that it has no
 // text for stays.
@@ -241,8 +240,8 @@ func fill(v any, element map[string]any, dotted bool) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return placeholder.ReplaceAllStringFunc(v, func(s string) string {
-			name := placeholder.FindStringSubmatch(s)[1]
+		return placeholder().ReplaceAllStringFunc(v, func(s string) string {
+			name := placeholder().FindStringSubmatch(s)[1]
 			if strings.HasPrefix(name, ".") != dotted {
 				return s
 			}

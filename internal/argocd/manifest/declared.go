@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -16,16 +17,21 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
+// lazy compiles an expression when it is first asked for: a hook's start counts.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // declares finds the kinds that the rules read, in YAML and JSON, before either
 // is parsed.
-var declares = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject|ImageUpdater)\b`)
+var declares = lazy(`\bkind["']?\s*:\s*["']?(Application|ApplicationSet|AppProject|ImageUpdater)\b`)
 
 // helm finds what only a Helm template says.
-var helm = regexp.MustCompile(`\{\{-?\s*(\$?\.(Values|Release|Chart|Capabilities|Template)\b|include\b|template\b|(if|with|range)\b[^}]*\.(Values|Release|Chart)\b)`)
+var helm = lazy(`\{\{-?\s*(\$?\.(Values|Release|Chart|Capabilities|Template)\b|include\b|template\b|(if|with|range)\b[^}]*\.(Values|Release|Chart)\b)`)
 
 // Declares reports whether a file may declare an object that the rules about
 // manifests read.
-func Declares(data []byte) bool { return Mentions(data) && declares.Match(data) }
+func Declares(data []byte) bool { return Mentions(data) && declares().Match(data) }
 
 // Declared reads the objects of Argo CD and Image Updater that a file declares,
 // with the places of their fields. What is wrong with the file itself comes as
@@ -41,7 +47,7 @@ func Declared(data []byte) (objects []arming.Declared, wrong []arming.FileFindin
 	switch {
 	case errors.Is(err, ErrLarge):
 		return nil, nil, err.Error()
-	case err != nil && helm.Match(data):
+	case err != nil && helm().Match(data):
 		return nil, nil, "it is a template for Helm, not YAML"
 	case err != nil:
 		r.wrong = append(r.wrong, r.failure(err))
@@ -170,20 +176,20 @@ func planned(f arming.Facts, content, spec map[string]any) arming.Planned {
 }
 
 // yamlLine is how yaml.v3 says where it stopped.
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+var yamlLine = lazy(`^yaml: line (\d+): (.*)$`)
 
 // yamlParser finds the messages of its parser, which counts lines from 0; its
 // scanner counts from 1 (parserc.go, decode.go).
-var yamlParser = regexp.MustCompile(`^did not find expected (<|node content|'-' indicator|key$|',' or)`)
+var yamlParser = lazy(`^did not find expected (<|node content|'-' indicator|key$|',' or)`)
 
 func (r *reading) failure(err error) arming.FileFinding {
 	reason, pos := err.Error(), arming.Pos{}
 	var placed *placedError
 	if errors.As(err, &placed) {
 		reason, pos = placed.text, r.pos(placed.line, placed.column)
-	} else if m := yamlLine.FindStringSubmatch(strings.TrimPrefix(reason, "reading YAML: ")); m != nil {
+	} else if m := yamlLine().FindStringSubmatch(strings.TrimPrefix(reason, "reading YAML: ")); m != nil {
 		line, _ := strconv.Atoi(m[1])
-		if yamlParser.MatchString(m[2]) {
+		if yamlParser().MatchString(m[2]) {
 			line++
 		}
 		line = min(line, bytes.Count(r.data, []byte("\n"))+1)
