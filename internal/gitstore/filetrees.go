@@ -41,7 +41,11 @@ func (e Entry) file() string {
 // Below maps the paths of the files below a folder of a revision ("" is its
 // root).
 func (t *FileTrees) Below(ctx context.Context, rev, dir string) (map[string]string, error) {
-	files, err := t.repo.Files(ctx, rev, dir)
+	files, few := t.repo.fewFiles(ctx, rev, dir)
+	var err error
+	if !few {
+		files, err = t.repo.Files(ctx, rev, dir)
+	}
 	below := make(map[string]string, len(files))
 	for _, f := range files {
 		if id := (Entry{f.Mode, f.ID}).file(); id != "" {

@@ -73,7 +73,8 @@ func variable(env []string, name string) string {
 // LogByDate is Log in the order in which git finds commits, newest first by
 // date: a parent may come before its child. With a commit-graph, the
 // topological order of Log costs more than the rest of a small answer, because
-// new commits are not in the graph yet.
+// new commits are not in the graph yet. In a hook, a few commits in a line need
+// no process of their own.
 func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Commit) error) error {
 	if len(tips) == 0 { // git would take HEAD
 		return nil
@@ -81,6 +82,14 @@ func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Co
 	in, err := revs(tips, exclude)
 	if err != nil {
 		return fmt.Errorf("listing commits: %w", err)
+	}
+	if line, ok := r.straight(ctx, tips, exclude); ok {
+		for _, c := range line {
+			if err := fn(c); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	var fnErr error
 	err = r.log(ctx, nil, in, func(c Commit) error {
