@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
-// maxFolders is how many folders are read one by one: more are listed faster by a
-// process of their own.
-const maxFolders = 32
+// A process of its own lists more folders than maxFolders faster, and is bounded
+// in what it says of larger ones.
+const (
+	maxFolders = 32
+	maxFolder  = 512 << 10 // bytes of a tree object
+)
 
 // errNotFew says that git ls-tree must be asked.
 var errNotFew = errors.New("not a few plain folders")
@@ -25,7 +28,7 @@ func (r *Repo) fewFiles(ctx context.Context, rev, dir string) ([]File, bool) {
 	if err != nil {
 		return nil, false
 	}
-	l := listing{trees: &trees{batch: b, known: map[string][]treeEntry{}}}
+	l := listing{trees: &trees{batch: b, known: map[string][]treeEntry{}, limit: maxFolder}}
 	root, err := b.commitTree(rev)
 	var at treeEntry
 	if err == nil {

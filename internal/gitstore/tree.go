@@ -89,6 +89,7 @@ type trees struct {
 	batch *batch
 	under map[string][]treeEntry // known before, and not to be written into
 	known map[string][]treeEntry
+	limit int64 // bytes of one; 0: maxTree
 
 	coming int // notes that are about to be written: their folders are chosen for all of them
 }
@@ -116,7 +117,11 @@ func (t *trees) load(ids []string) error {
 			want = append(want, id)
 		}
 	}
-	return t.batch.each(want, maxTree, func(i int, o object) error {
+	limit := t.limit
+	if limit == 0 {
+		limit = maxTree
+	}
+	return t.batch.each(want, limit, func(i int, o object) error {
 		if o.kind != "tree" {
 			return fmt.Errorf("reading tree %s: it is missing or no tree (%q)", want[i], o.kind)
 		}
