@@ -20,12 +20,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer next.Stop()
 	look := d.looks()
 	defer look.Stop()
-	rest := time.NewTimer(0)
-	defer rest.Stop()
-	resting := true
+	rest := newRest()
+	defer rest.timer.Stop()
 	for {
 		due, changed := false, d.changed()
-		if resting {
+		if rest.on {
 			changed = nil
 		}
 		select {
@@ -35,14 +34,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-next.C:
 			due = true
 		case <-look.C:
-		case <-rest.C:
-			resting = false
+		case <-rest.timer.C:
+			rest.on = false
 			continue
 		case <-changed:
-			if calm := d.react(ctx); calm > 0 {
-				rest.Reset(calm)
-				resting = true
-			}
+			rest.after(d.react(ctx))
 			continue
 		}
 		was := d.cfg.Interval
@@ -52,7 +48,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		look.Reset(max(d.cfg.Look, time.Second))
 		if due {
-			d.pass(ctx)
+			d.pass(ctx, rest)
 		}
 		if due || d.cfg.Interval != was {
 			next.Reset(d.cfg.Interval)
@@ -76,10 +72,47 @@ func (d *Daemon) renew() error {
 	return d.cfg.Renew(d)
 }
 
+// rest is the time after a write in which no other glance is wanted.
+type rest struct {
+	timer *time.Timer
+	on    bool
+}
+
+func newRest() *rest { return &rest{time.NewTimer(0), true} }
+
+// after begins one; 0: none is wanted.
+func (r *rest) after(calm time.Duration) {
+	if calm > 0 {
+		r.timer.Reset(calm)
+		r.on = true
+	}
+}
+
+// between reacts, while a pass goes on, to what changed, and reports whether
+// something was written.
+func (d *Daemon) between(ctx context.Context, r *rest) bool {
+	select {
+	case <-r.timer.C:
+		r.on = false
+	default:
+	}
+	if r.on {
+		return false
+	}
+	select {
+	case <-d.changed():
+		calm := d.react(ctx)
+		r.after(calm)
+		return calm > 0
+	default:
+		return false
+	}
+}
+
 // pass makes one pass, and tells of it.
-func (d *Daemon) pass(ctx context.Context) {
+func (d *Daemon) pass(ctx context.Context, r *rest) {
 	began := d.cfg.Now()
-	err := d.Pass(ctx)
+	err := d.passWith(ctx, func(ctx context.Context) bool { return d.between(ctx, r) })
 	if err != nil && ctx.Err() == nil {
 		d.cfg.Log.Error("pass failed", "error", err)
 	}

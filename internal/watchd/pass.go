@@ -24,6 +24,10 @@ type pass struct {
 	failing []key
 	direct  map[verdict.App]Snapshot
 	only    passed // of a glance: what it looks at; nil: everything
+	keys    []key  // the watches that it is about; nil: all that only leaves
+	// between looks at what changed, while a pass goes on, and reports whether that
+	// was written; nil: nobody looks.
+	between func(context.Context) bool
 	// undecided says that a step could not be ended without a fetch.
 	undecided bool
 	revert    *revertPlan
@@ -33,8 +37,11 @@ type pass struct {
 
 // Pass looks at every open watch once. Why one failed is told by the status of
 // the next that can be written.
-func (d *Daemon) Pass(ctx context.Context) error {
+func (d *Daemon) Pass(ctx context.Context) error { return d.passWith(ctx, nil) }
+
+func (d *Daemon) passWith(ctx context.Context, between func(context.Context) bool) error {
 	p := d.newPass()
+	p.between = between
 	d.deliveries(p.now)
 	err := p.run(ctx)
 	d.noteFailure(p.now, err)
@@ -53,6 +60,10 @@ func (p *pass) run(ctx context.Context) error {
 	between := p.look(ctx)
 	if !p.fetched {
 		return fetchErr
+	}
+	between, err := p.sweepOr(ctx, between)
+	if err != nil {
+		return errors.Join(fetchErr, err)
 	}
 	if err := p.judge(ctx, between); err != nil {
 		return errors.Join(fetchErr, err)
@@ -163,24 +174,15 @@ func (p *pass) window(app verdict.App) (verdict.Tri, string) {
 func (p *pass) judge(ctx context.Context, between passed) error {
 	open := p.openKeys()
 	p.judged = len(p.awaiting)
-	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
-	p.asker.names, p.asker.refresh = slices.Concat(p.cfg.Names, policy.Repositories), p.cfg.Refresh
+	p.introduce(ctx)
 	qs := make([]question, 0, len(open))
-	// All looks are resolved: which address is this repository is learnt from
-	// every Application.
-	looked := p.looked()
-	var all question
-	for _, a := range looked {
-		all.add(&a.Look)
-	}
-	if err := p.asker.resolve(ctx, p.view, []question{all}); err != nil {
-		return err
+	if p.keys == nil { // or all are known already
+		if err := p.acquaint(ctx, p.looked()); err != nil {
+			return err
+		}
 	}
 	for _, k := range open {
 		qs = append(qs, p.question(k, between))
-	}
-	for _, a := range looked {
-		p.asker.learn(&a.Look)
 	}
 	if err := p.asker.prepare(ctx, p.view, qs); err != nil {
 		return err
@@ -229,8 +231,16 @@ func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
 // openKeys lists the watches that are not ended, in a stable order.
 func (p *pass) openKeys() []key {
 	var open []key
+	if p.keys != nil {
+		for _, k := range p.keys {
+			if s, there := p.states[k]; there && !s.Final(p.now) && p.broken[k.commit] == nil {
+				open = append(open, k)
+			}
+		}
+		return open
+	}
 	for k := range p.states {
-		if p.only != nil && len(p.only.of(k.app)) == 0 {
+		if p.only != nil && !p.only.has(k.app) {
 			continue
 		}
 		if s := p.states[k]; !s.Final(p.now) && p.broken[k.commit] == nil {

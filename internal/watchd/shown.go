@@ -1,6 +1,7 @@
 package watchd
 
 import (
+	"context"
 	"slices"
 
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
@@ -43,6 +44,28 @@ func (p *pass) looked() []*Snapshot {
 	return some
 }
 
+// introduce tells the asker what counts in this pass.
+func (p *pass) introduce(ctx context.Context) {
+	policy := p.policyOf(ctx, p.view.Branches[p.view.Default])
+	p.asker.names, p.asker.refresh = slices.Concat(p.cfg.Names, policy.Repositories), p.cfg.Refresh
+}
+
+// acquaint resolves all looks: which address is this repository is learnt from
+// every Application.
+func (p *pass) acquaint(ctx context.Context, looked []*Snapshot) error {
+	var all question
+	for _, a := range looked {
+		all.add(&a.Look)
+	}
+	if err := p.asker.resolve(ctx, p.view, []question{all}); err != nil {
+		return err
+	}
+	for _, a := range looked {
+		p.asker.learn(&a.Look)
+	}
+	return nil
+}
+
 // passed are the looks between two passes, oldest first, by the names of their
 // Applications.
 type passed map[string][]*Snapshot
@@ -65,6 +88,16 @@ func (p passed) of(app verdict.App) []*Snapshot {
 		}
 	}
 	return found
+}
+
+// has reports whether there are any of them.
+func (p passed) has(app verdict.App) bool {
+	for _, s := range p[app.Name] {
+		if app.Matches(s.Look.App) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxAwaiting is how many looks are kept while no pass succeeds. The oldest go

@@ -1,0 +1,99 @@
+package watchd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Above so many open watches a pass goes through them in parts, and sees between
+// two parts what Applications changed: an event must not wait for thousands of
+// watches that wait.
+const (
+	manyWatches = 2000
+	partWatches = 500
+)
+
+// mayPart reports whether a pass may go through its watches in parts. While the
+// branches stand as they stood Git is asked next to nothing; otherwise it is asked
+// once for all.
+func (p *pass) mayPart() bool {
+	return p.between != nil && p.online && len(p.states) > manyWatches && p.asker.tips == p.view.fingerprint()
+}
+
+// sweep steps the watches for which nothing but time has passed, and makes that the
+// daemon's own. The others stay as they were, for the pass to judge: those with
+// looks in between, those that would move, those that ask for a direct look.
+func (p *pass) sweep(ctx context.Context) error {
+	open := p.openKeys()
+	if err := p.acquaint(ctx, p.looked()); err != nil {
+		return err
+	}
+	p.keys = []key{}
+	moved := false
+	for part := range slices.Chunk(open, partWatches) {
+		if p.between(ctx) {
+			moved = true
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.settled(ctx, part); err != nil {
+			return err
+		}
+	}
+	waiting := byName(p.awaiting) // whose glance failed
+	for _, k := range open {
+		if waiting.has(k.app) && !slices.Contains(p.keys, k) {
+			p.keys = append(p.keys, k)
+		}
+	}
+	p.now = p.cfg.Now()
+	if moved { // what it wrote is what this pass writes on top of
+		p.online = false
+		return p.fetch(ctx)
+	}
+	return nil
+}
+
+// settled steps some watches, and puts those aside that are not settled by that.
+func (p *pass) settled(ctx context.Context, part []key) error {
+	waiting := byName(p.awaiting)
+	q := p.newPass() // it is not online: what is to be decided waits
+	q.keys = []key{}
+	for _, k := range part {
+		if waiting.has(k.app) {
+			p.keys = append(p.keys, k)
+		} else {
+			q.keys = append(q.keys, k)
+		}
+	}
+	if err := q.judge(ctx, nil); err != nil {
+		return err
+	}
+	for _, k := range q.keys {
+		s, stepped := q.next[k]
+		if !stepped || q.write[k] || slices.Contains(q.failing, k) {
+			p.keys = append(p.keys, k)
+			continue
+		}
+		p.states[k] = s
+	}
+	return nil
+}
+
+// sweepOr goes through the watches in parts where it may. Without it nothing is
+// put aside, and the pass judges all of them.
+func (p *pass) sweepOr(ctx context.Context, between passed) (passed, error) {
+	if !p.mayPart() {
+		return between, nil
+	}
+	err := p.sweep(ctx)
+	if p.foreign != "" {
+		p.online = false
+	}
+	if err != nil {
+		return nil, fmt.Errorf("going through the watches: %w", err)
+	}
+	return byName(p.awaiting), nil
+}
