@@ -30,18 +30,21 @@ type load struct {
 	remote  *timedRemote
 	store   *timedStore
 	commits []string // that ask for a watch, oldest first
+	armed   int      // which of them is: the last one of app-0
 }
 
 // timedRemote tells how long fetching took.
 type timedRemote struct {
 	remote
 	fetched time.Duration
+	last    time.Duration
 }
 
 func (r *timedRemote) Fetch(ctx context.Context) (gitstore.RemoteRefs, error) {
 	began := time.Now()
 	refs, err := r.remote.Fetch(ctx)
-	r.fetched += time.Since(began)
+	r.last = time.Since(began)
+	r.fetched += r.last
 	return refs, err
 }
 
@@ -49,13 +52,15 @@ func (r *timedRemote) Fetch(ctx context.Context) (gitstore.RemoteRefs, error) {
 // decided, and how long that took: objects, the push, and all that follows it.
 type timedStore struct {
 	watchd.Store
+	remote *timedRemote
 	took   time.Duration
 	writes chan written
 }
 
 type written struct {
-	at   time.Time
-	took time.Duration
+	at    time.Time
+	took  time.Duration
+	fetch time.Duration // the last one before it
 }
 
 func (s *timedStore) Write(ctx context.Context, w watchd.Write) error {
@@ -63,7 +68,7 @@ func (s *timedStore) Write(ctx context.Context, w watchd.Write) error {
 	err := s.Store.Write(ctx, w)
 	s.took += time.Since(began)
 	select {
-	case s.writes <- written{began, time.Since(began)}:
+	case s.writes <- written{began, time.Since(began), s.remote.last}:
 	default: // nobody waits for it
 	}
 	return err
@@ -77,10 +82,10 @@ func newLoad(tb testing.TB, size loadSize) *load {
 	dir := tb.TempDir()
 	bare := filepath.Join(dir, "srv.git")
 	navtest.Git(tb, dir, "init", "-q", "--bare", "--template=", bare)
-	l := &load{srv: navtest.At(tb, bare)}
+	l := &load{srv: navtest.At(tb, bare), armed: (size.watches - 1) / size.apps * size.apps}
 	l.srv.GitIn(l.history(size), "fast-import", "--quiet")
 	l.commits = strings.Fields(l.srv.Git("rev-list", "--reverse", fmt.Sprintf("--max-count=%d", size.watches), "refs/heads/later"))
-	l.queue(l.commits[0])
+	l.queue(l.commits[l.armed])
 	l.api = newLoadAPI(tb, size.apps, l.srv.Tip("main"), l.now().Add(-time.Minute))
 	l.set = config.DefaultDaemon()
 	l.set.Repository, l.set.Mirror, l.set.Names = bare, filepath.Join(dir, "mirror.git"), []string{deployURL}
@@ -111,7 +116,7 @@ func (l *load) queue(commit string) {
 func loadPath(app int) string { return fmt.Sprintf("apps/%d/app-%d", app/100, app) }
 
 // history is main, and later on top of it with the commits that ask for watches.
-// The first of them is armed.
+// One of them is armed.
 func (l *load) history(size loadSize) []byte {
 	var s bytes.Buffer
 	n, watches, apps := size.history, size.watches, size.apps
@@ -119,7 +124,7 @@ func (l *load) history(size loadSize) []byte {
 		ref, text := "refs/heads/main", fmt.Sprintf("Bump %d\n\nThe body of commit %d.\n", i, i)
 		if w := i - (n - watches); w >= 0 {
 			fields := "deadline=6h reach=6h"
-			if w == 0 {
+			if w == l.armed {
 				fields = "deadline=60s reach=6h mode=arm"
 			}
 			ref, text = "refs/heads/later", fmt.Sprintf("Bump %d\n\nNav-Watchdog: app=app-%d %s\n", i, w%apps, fields)
@@ -145,7 +150,7 @@ func (l *load) daemon(tb testing.TB) *watchd.Daemon {
 	check(tb, err)
 	l.remote = &timedRemote{remote: rem}
 	conf := daemonConfig(e, l.set, repo, l.remote, cluster{"live", l.reader}, slog.New(slog.DiscardHandler))
-	l.store = &timedStore{Store: conf.Store, writes: make(chan written, 1)}
+	l.store = &timedStore{Store: conf.Store, remote: l.remote, writes: make(chan written, 1)}
 	conf.Store = l.store
 	d, err := watchd.New(conf)
 	check(tb, err)

@@ -93,6 +93,7 @@ func (s *served) serve(ctx context.Context) (err error) {
 		return err
 	}
 	s.e.digest = s.bin.digest
+	limitMemory(s.e.environ)
 	s.metrics = newMetrics(s.e.now())
 	file := s.file()
 	set, secret, err := s.settings()
@@ -158,6 +159,7 @@ func (s *served) daemonConfig(ctx context.Context) watchd.Config {
 }
 
 func (s *served) passed(r watchd.Report) {
+	limitMemory(s.e.environ)
 	s.metrics.passed(r)
 	if r.Good() && s.out.ping != nil {
 		s.out.ping.Ping()
