@@ -18,12 +18,21 @@ func NewFileTrees(r *Repo) *FileTrees {
 // Paths is Repo.Paths.
 func (t *FileTrees) Paths(ctx context.Context, commits []string) (map[string][]string, error) {
 	paths := make(map[string][]string, len(commits))
-	err := t.repo.ChangesOf(ctx, commits, func(commit string) {
-		paths[commit], t.changed[commit] = []string{}, map[string]string{}
-	}, func(commit string, ch PathChange) {
+	head := func(commit string) { paths[commit], t.changed[commit] = []string{}, map[string]string{} }
+	change := func(commit string, ch PathChange) {
 		paths[commit] = append(paths[commit], ch.Path)
 		t.changed[commit][ch.Path] = ch.After.file()
-	})
+	}
+	if few, ok := t.repo.fewChanges(ctx, commits); ok {
+		for commit, changes := range few {
+			head(commit)
+			for _, ch := range changes {
+				change(commit, ch)
+			}
+		}
+		return paths, nil
+	}
+	err := t.repo.ChangesOf(ctx, commits, head, change)
 	if err != nil {
 		return nil, err
 	}

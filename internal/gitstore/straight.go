@@ -32,7 +32,7 @@ func (r *Repo) straight(ctx context.Context, tips, exclude []string) ([]Commit, 
 		}
 		err = b.each([]string{next}, MaxMessage, func(_ int, o object) error {
 			var c Commit
-			if c, plain = r.plainCommit(o); len(c.Parents) != 1 {
+			if _, c, plain = r.plainCommit(o); len(c.Parents) != 1 {
 				plain = false
 			}
 			if plain {
@@ -44,24 +44,23 @@ func (r *Repo) straight(ctx context.Context, tips, exclude []string) ([]Commit, 
 	return line, b.close(err) == nil && plain
 }
 
-// plainCommit reads a commit as git log would show it; false: one of an unusual
-// form, or in another encoding.
-func (r *Repo) plainCommit(o object) (Commit, bool) {
+// plainCommit reads a commit as git log would show it, and its tree; false: one of
+// an unusual form, or in another encoding.
+func (r *Repo) plainCommit(o object) (tree string, c Commit, plain bool) {
 	head, message, ok := bytes.Cut(o.data, []byte("\n\n"))
 	if o.kind != "commit" || !ok || bytes.IndexByte(head, 0) >= 0 {
-		return Commit{}, false
+		return "", Commit{}, false
 	}
 	lines := strings.Split(string(head), "\n")
-	tree, ok := strings.CutPrefix(lines[0], "tree ")
+	tree, ok = strings.CutPrefix(lines[0], "tree ")
 	if !ok || r.checkID(tree) != nil {
-		return Commit{}, false
+		return "", Commit{}, false
 	}
-	c := Commit{ID: o.id}
-	lines = lines[1:]
+	c.ID, lines = o.id, lines[1:]
 	for len(lines) > 0 && strings.HasPrefix(lines[0], "parent ") {
 		parent := strings.TrimPrefix(lines[0], "parent ")
 		if r.checkID(parent) != nil {
-			return Commit{}, false
+			return "", Commit{}, false
 		}
 		c.Parents, lines = append(c.Parents, parent), lines[1:]
 	}
@@ -69,9 +68,9 @@ func (r *Repo) plainCommit(o object) (Commit, bool) {
 		return line == "" || strings.HasPrefix(line, "parent ") || strings.HasPrefix(line, "encoding")
 	}
 	if len(lines) < 2 || !strings.HasPrefix(lines[0], "author ") || !strings.HasPrefix(lines[1], "committer ") || slices.ContainsFunc(lines, odd) {
-		return Commit{}, false
+		return "", Commit{}, false
 	}
 	message, _, _ = bytes.Cut(message, []byte{0}) // as in git
 	c.Message = message
-	return c, true
+	return tree, c, true
 }

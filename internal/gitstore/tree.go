@@ -26,6 +26,13 @@ type treeEntry struct{ mode, name, id string }
 
 func (e treeEntry) isTree() bool { return strings.TrimLeft(e.mode, "0") == modeTree }
 
+func (e treeEntry) sortKey() string {
+	if e.isTree() {
+		return e.name + "/"
+	}
+	return e.name
+}
+
 // isRegular is C's S_ISREG of the mode.
 func (e treeEntry) isRegular() bool {
 	m := strings.TrimLeft(e.mode, "0")
@@ -65,13 +72,7 @@ func parseTree(data []byte, hashSize int) ([]treeEntry, error) {
 // formatTree writes a tree object in git's order: a folder sorts as if its name
 // ended in a slash (tree.c, base_name_compare).
 func formatTree(entries []treeEntry) ([]byte, error) {
-	key := func(e treeEntry) string {
-		if e.isTree() {
-			return e.name + "/"
-		}
-		return e.name
-	}
-	sort.SliceStable(entries, func(i, j int) bool { return key(entries[i]) < key(entries[j]) })
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].sortKey() < entries[j].sortKey() })
 	var b bytes.Buffer
 	for _, e := range entries {
 		raw, err := hex.DecodeString(e.id)
