@@ -40,6 +40,7 @@ type store struct {
 	signers *signers
 	log     *slog.Logger // of what is no failure; nil: of nothing
 	pushes  int          // since the mirror was last packed
+	wrote   [2]string    // the last tip of verdicts that was made here, and its parent
 
 	refs             map[string]string // as of the last fetch
 	verdicts, watchs *gitstore.NotesTree
@@ -91,7 +92,7 @@ func (s *store) since(ctx context.Context, n **gitstore.NotesTree, ref string, f
 	if *n != nil && (*n).Tip == s.refs[ref] {
 		return nil
 	}
-	now, err := s.repo.NotesSince(ctx, *n, ref, fn)
+	now, err := s.repo.NotesAt(ctx, *n, ref, s.refs[ref], fn)
 	if err == nil {
 		*n = now
 	}
@@ -127,6 +128,9 @@ func (s *store) Status(ctx context.Context) ([]byte, error) {
 }
 
 func (s *store) Descends(ctx context.Context, tip, from string) (bool, error) {
+	if s.wrote == [2]string{tip, from} {
+		return true, nil
+	}
 	got, err := s.repo.Resolve(ctx, []string{from + "^{commit}"})
 	if err != nil || got[from+"^{commit}"].Missing {
 		return false, err
@@ -176,6 +180,7 @@ func (s *store) Write(ctx context.Context, w watchd.Write) error {
 		if err != nil {
 			return err
 		}
+		s.wrote = [2]string{tip, s.verdicts.Tip}
 		verdicts = tip
 		add(verdictsRef, tip)
 	}

@@ -73,12 +73,18 @@ func (r *Repo) Notes(ctx context.Context, ref string) (*Notes, error) {
 // folders. An error of fn ends it and is returned as it is. Old is not to be
 // read by others meanwhile.
 func (r *Repo) NotesSince(ctx context.Context, old *NotesTree, ref string, fn func(object string, note []byte) error) (*NotesTree, error) {
-	if old == nil || old.Ref != ref {
-		old = &NotesTree{}
-	}
 	tip, err := r.notesTip(ctx, ref)
 	if err != nil {
 		return nil, fmt.Errorf("reading notes of %q: %w", ref, err)
+	}
+	return r.NotesAt(ctx, old, ref, tip, fn)
+}
+
+// NotesAt is NotesSince for a caller who has just read the ref: tip is its value,
+// "" if it was not there.
+func (r *Repo) NotesAt(ctx context.Context, old *NotesTree, ref, tip string, fn func(object string, note []byte) error) (*NotesTree, error) {
+	if old == nil || old.Ref != ref {
+		old = &NotesTree{}
 	}
 	if tip == old.read && old.Ref == ref {
 		return old, nil

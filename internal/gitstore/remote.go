@@ -163,8 +163,10 @@ func (m *Remote) cutOff(ctx context.Context, refs map[string]string, head string
 }
 
 func (m *Remote) fetchAll(ctx context.Context) error {
+	// With the graph, what contains a commit is found without reading the commits
+	// in between. Git writes only what a fetch brought.
 	args := []string{
-		"fetch", "--quiet", "--force", "--prune", "--no-tags", "--atomic", "--no-write-fetch-head",
+		"-c", "fetch.writeCommitGraph=true", "fetch", "--quiet", "--force", "--prune", "--no-tags", "--atomic", "--no-write-fetch-head",
 		"--no-auto-maintenance", "--no-recurse-submodules", "--end-of-options", m.url,
 	}
 	for _, space := range mirrored() {
