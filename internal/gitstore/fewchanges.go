@@ -25,11 +25,38 @@ func (r *Repo) fewChanges(ctx context.Context, ids []string) (map[string][]PathC
 		}
 		found[id], d.changes = d.changes, nil
 	}
-	if errors.Is(err, errNotFew) { // every answer was read: the process is good for more
-		_ = b.close(nil)
+	return found, b.wasFew(err)
+}
+
+// fewBetween is Between where few folders differ, in the same way.
+func (r *Repo) fewBetween(ctx context.Context, from, to string) ([]PathChange, bool) {
+	if !r.keep || r.checkIDs([]string{from, to}) != nil {
 		return nil, false
 	}
-	return found, b.close(err) == nil
+	b, err := r.openBatch(ctx)
+	if err != nil {
+		return nil, false
+	}
+	d := comparing{trees: &trees{batch: b, known: map[string][]treeEntry{}, limit: maxFolder}}
+	was, _, err := d.treeOf(from)
+	now := ""
+	if err == nil {
+		now, _, err = d.treeOf(to)
+	}
+	if err == nil && was != now {
+		err = d.folder(was, now, "")
+	}
+	return d.changes, b.wasFew(err)
+}
+
+// wasFew closes a batch. After errNotFew every answer was read: the process is
+// good for more.
+func (b *batch) wasFew(err error) bool {
+	if errors.Is(err, errNotFew) {
+		_ = b.close(nil)
+		return false
+	}
+	return b.close(err) == nil
 }
 
 // comparing gathers the paths in which trees differ, in git's order.

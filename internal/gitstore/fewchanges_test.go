@@ -48,6 +48,22 @@ func TestFewChanges(t *testing.T) {
 		tree := r.GitIn(data, "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
 		return r.Git("commit-tree", "-m", "odd", "-p", root, tree)
 	}
+	for i, from := range line {
+		hook, asking := openKeeping(t, r)
+		for j, to := range append(line, same, many, blob) {
+			want, wantErr := asking.Between(ctx, from, to)
+			got, few := hook.fewBetween(ctx, from, to)
+			if few != (to != many && to != blob) {
+				t.Errorf("between %d and %d: read without git diff-tree: %v", i, j, few)
+			}
+			if diff := cmp.Diff(want, got); few && diff != "" {
+				t.Errorf("between %d and %d (-git diff-tree +hook):\n%s", i, j, diff)
+			}
+			if _, err := NewFileTrees(hook).Between(ctx, from, to); (err == nil) != (wantErr == nil) {
+				t.Errorf("between %d and %d: %v, %v", i, j, wantErr, err)
+			}
+		}
+	}
 	for name, c := range map[string]struct {
 		ids []string
 		few bool

@@ -41,11 +41,7 @@ func (r *Repo) fewFiles(ctx context.Context, rev, dir string) ([]File, bool) {
 	default: // nothing, no folder, or one that only git takes for one
 		err = errNotFew
 	}
-	if errors.Is(err, errNotFew) { // every answer was read: the process is good for more
-		_ = b.close(nil)
-		return nil, false
-	}
-	return l.files, b.close(err) == nil
+	return l.files, b.wasFew(err)
 }
 
 // listing gathers the files below a folder, in git's order.

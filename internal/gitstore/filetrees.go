@@ -91,7 +91,11 @@ func (t *FileTrees) At(ctx context.Context, rev string, paths []string) (map[str
 // Between maps the paths in which two revisions differ to the files that the
 // second has there; "": none.
 func (t *FileTrees) Between(ctx context.Context, from, to string) (map[string]string, error) {
-	changes, err := t.repo.Between(ctx, from, to)
+	changes, few := t.repo.fewBetween(ctx, from, to)
+	var err error
+	if !few {
+		changes, err = t.repo.Between(ctx, from, to)
+	}
 	differs := make(map[string]string, len(changes))
 	for _, ch := range changes {
 		differs[ch.Path] = ch.After.file()
