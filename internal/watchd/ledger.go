@@ -142,6 +142,7 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 	case first:
 	case f.sum == d.tried[commit]:
 		d.arrivedAfterAll(commit)
+		d.judgedBy[commit] = d.triedBy // its looks still wait, and are in the note
 	default:
 		d.notAlone(commit)
 	}

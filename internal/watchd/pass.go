@@ -289,7 +289,9 @@ func (p *pass) step(ctx context.Context, k key, q question, between passed) erro
 		in.Seen = p.observation(snap.Look, q)
 		if looks := between.of(k.app); len(looks) > 0 {
 			for _, b := range looks {
-				s = s.Absorb(*p.observation(b.Look, q))
+				if b.Look.At.After(p.judgedBy[k.commit]) {
+					s = s.Absorb(*p.observation(b.Look, q))
+				}
 			}
 			p.absorbed[k] = s
 		}

@@ -170,6 +170,7 @@ func (d *Daemon) settle(now time.Time) {
 		delete(d.sums, commit)
 		delete(d.wrote, commit)
 		delete(d.tried, commit)
+		delete(d.judgedBy, commit)
 		delete(d.stored, commit)
 		delete(d.asker.standing, commit)
 	}

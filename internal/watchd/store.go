@@ -57,6 +57,9 @@ func (p *pass) store(ctx context.Context) error {
 	for commit, note := range w.Verdicts {
 		p.tried[commit] = sha256.Sum256(note)
 	}
+	if p.judged > 0 {
+		p.triedBy = p.awaiting[p.judged-1].Look.At
+	}
 	if err := p.cfg.Store.Write(ctx, w); err != nil {
 		undo()
 		p.status.Freezes, p.pending = freezes, waiting
