@@ -3,6 +3,7 @@ package watchd_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -174,4 +175,90 @@ func TestLooksOutliveFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+// many watches six Applications, of which web is the last.
+type many struct{ history }
+
+func (many) Commits(_ context.Context, ids []string) ([]watchd.Commit, error) {
+	message := "subject\n\n"
+	for _, app := range []string{"a", "b", "c", "d", "e", "web"} {
+		message += "Nav-Watchdog: app=" + app + " reach=3600\n"
+	}
+	return []watchd.Commit{{ID: ids[0], Message: []byte(message)}}, nil
+}
+
+// between delivers a look while a pass goes on: just after it has listed.
+type between struct {
+	*telling
+	at int // the list, from 1
+}
+
+func (c *between) List(ctx context.Context, now time.Time) (apps, looks []watchd.Snapshot, err error) {
+	apps, looks, err = c.telling.List(ctx, now)
+	if c.lists == c.at {
+		c.put("web")
+	}
+	return apps, looks, err
+}
+
+// TestSweep: where there are many watches, what an Application shows while a pass
+// goes on is judged by that pass, none of the others is passed over, and none is
+// stepped twice.
+func TestSweep(t *testing.T) {
+	for name, part := range map[string]int{"at once": 0, "one by one": 1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, log := &memory{}, &bytes.Buffer{}
+				conf := settings(m, log)
+				conf.Git, conf.Part = many{}, part
+				conf.Cluster = &between{&telling{changed: make(chan struct{}, 1)}, 3}
+				var reports []string
+				conf.Passed = func(watchd.Report) {
+					ended := strings.Contains(string(m.notes[commit]), "web: ERROR_UNWATCHABLE")
+					reports = append(reports, map[bool]string{true: "ended", false: "open"}[ended])
+				}
+				end := begin(t, conf)
+				time.Sleep(25 * time.Second) // passes at 0, 10 and 20
+				synctest.Wait()
+				third := map[string]string{"at once": "open", "one by one": "ended"}[name]
+				if want := []string{"open", "open", third}; !slices.Equal(reports, want) {
+					t.Errorf("after the passes the watch of web was %q, want %q", reports, want)
+				}
+				if note := string(m.notes[commit]); !strings.Contains(note, "web: ERROR_UNWATCHABLE") {
+					t.Errorf("not judged in the end:\n%s", note)
+				}
+				if err := end(); err != nil {
+					t.Errorf("Run ended in %v", err)
+				}
+				for app, used := range m.used(t) {
+					if used != 20 {
+						t.Errorf("%s used %ds of reach, want 20", app, used)
+					}
+				}
+				if n := len(m.used(t)); n != 5 {
+					t.Errorf("%d budgets are stored, want those of five watches", n)
+				}
+			})
+		})
+	}
+}
+
+// used is what the status last written says of reach, by Application.
+func (m *memory) used(t *testing.T) map[string]int64 {
+	t.Helper()
+	var s struct {
+		Budgets []struct {
+			App   string
+			Reach int64
+		}
+	}
+	if err := json.Unmarshal(m.status, &s); err != nil {
+		t.Fatalf("%v in %q", err, m.status)
+	}
+	out := map[string]int64{}
+	for _, b := range s.Budgets {
+		out[b.App] = b.Reach
+	}
+	return out
 }

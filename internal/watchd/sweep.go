@@ -6,19 +6,27 @@ import (
 	"slices"
 )
 
-// Above so many open watches a pass goes through them in parts, and sees between
+// With more than so many parts of watches a pass goes through them one by one, and sees between
 // two parts what Applications changed: an event must not wait for thousands of
 // watches that wait.
 const (
-	manyWatches = 2000
 	partWatches = 500
+	manyParts   = 4
 )
+
+// part is how many watches a pass goes through at once.
+func (d *Daemon) part() int {
+	if d.cfg.Part > 0 {
+		return d.cfg.Part
+	}
+	return partWatches
+}
 
 // mayPart reports whether a pass may go through its watches in parts. While the
 // branches stand as they stood Git is asked next to nothing; otherwise it is asked
 // once for all.
 func (p *pass) mayPart() bool {
-	return p.between != nil && p.online && len(p.states) > manyWatches && p.asker.tips == p.view.fingerprint()
+	return p.between != nil && p.online && len(p.states) > manyParts*p.part() && p.asker.tips == p.view.fingerprint()
 }
 
 // sweep steps the watches for which nothing but time has passed, and makes that the
@@ -31,7 +39,7 @@ func (p *pass) sweep(ctx context.Context) error {
 	}
 	p.keys = []key{}
 	moved := false
-	for part := range slices.Chunk(open, partWatches) {
+	for part := range slices.Chunk(open, p.part()) {
 		if p.between(ctx) {
 			moved = true
 		}

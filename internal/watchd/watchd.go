@@ -46,6 +46,8 @@ type Config struct {
 	WatcherName    string // by which the watcher pushes; it may reset a circuit
 	ParsePolicy    func(data []byte, file string) (arming.Policy, error)
 
+	Part int // how many watches a pass goes through at once where there are many; 0: 500
+
 	Notifier Notifier            // nil: a person is only called in the log
 	Passed   func(Report)        // is told of each pass that Run made; nil: nobody. It must not block
 	Renew    func(*Daemon) error // see Run; nil: nothing ever changes
