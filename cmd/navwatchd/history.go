@@ -149,8 +149,12 @@ func (h history) objects(ctx context.Context, rev string, s verdict.Source) (map
 	}
 	var ids []string
 	for _, f := range files {
-		if manifest.IsManifest(f.Path) && (f.Mode == "100644" || f.Mode == "100755") {
+		switch {
+		case !manifest.IsManifest(f.Path):
+		case f.Mode == "100644", f.Mode == "100755":
 			ids = append(ids, f.ID)
+		case f.Mode == "120000":
+			return nil, fmt.Errorf("%q is a symbolic link: Argo CD reads what it points to", f.Path)
 		}
 	}
 	out := map[verdict.ObjectID]any{}
@@ -180,9 +184,13 @@ func (h history) Content(ctx context.Context, commit, tip string, sources []verd
 	}
 	over := make(map[string]string, len(changes))
 	for _, c := range changes {
-		over[c.Path] = ""
-		if c.Before.Mode == "100644" || c.Before.Mode == "100755" {
+		switch c.Before.Mode {
+		case "100644", "100755":
 			over[c.Path] = c.Before.ID
+		case "120000":
+			over[c.Path] = gitstore.LinkMark + c.Before.ID
+		default:
+			over[c.Path] = ""
 		}
 	}
 	return manifest.NewReader(gitstore.NewFileTrees(h.repo)).Content(ctx, arming.ContentAsk{Sources: sources, At: tip, Over: over})

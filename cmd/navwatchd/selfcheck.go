@@ -110,7 +110,8 @@ func (k *checkup) run(ctx context.Context, signed bool) error {
 	k.ok("program", "%s config=%s", programOf(k.e), k.set.Digest())
 	var err error
 	if k.conf, err = assemble(ctx, k.e, k.set, slog.New(slog.DiscardHandler)); err != nil {
-		k.fail("set-up", err, "the repository's mirror, or the cluster's client, cannot be made from these settings")
+		k.fail("set-up", err, k.source("the repository's mirror cannot be made from these settings",
+			"the repository's mirror, or the cluster's client, cannot be made from these settings"))
 		return k.result()
 	}
 	k.st = k.conf.Store.(*store)
@@ -255,7 +256,8 @@ func (k *checkup) pass(ctx context.Context) {
 	k.ok("pass", "%d watches open, %d Applications of this repository, in %s", r.Open, r.Ours, r.Took.Round(time.Millisecond))
 	if r.Ours == 0 && r.Applications > 0 {
 		k.warn("applications", "none of those that are seen deploys from this repository",
-			"look at source.namespaces, and add the addresses by which Argo CD knows it to repositories")
+			k.source("look whether the files are of all namespaces (-A), and of this cluster,", "look at source.namespaces,")+
+				" and add the addresses by which Argo CD knows it to repositories")
 	}
 	for what, why := range r.Sick {
 		k.warn(what, why, "docs/operations.md, cannot be read")

@@ -27,9 +27,12 @@ func (k *checkup) cluster(ctx context.Context) {
 	apps, _, err := k.conf.Cluster.List(ctx, now)
 	switch {
 	case err != nil:
-		k.fail("applications", err, "allow get, list and watch on applications.argoproj.io, and look at the address of the cluster")
-	case len(apps) == 0:
+		k.fail("applications", err, k.source("let the user who runs this read the folder and its files, and look at its path",
+			"allow get, list and watch on applications.argoproj.io, and look at the address of the cluster"))
+	case len(apps) == 0: // of a folder that is an error
 		k.warn("applications", "there are none", "look at source.namespaces; until there are some, watches wait and are NOT_REACHED")
+	case k.set.Source.Folder != "":
+		k.ok("applications", "%d are in the folder %s", len(apps), k.set.Source.Folder)
 	default:
 		k.ok("applications", "%d can be listed", len(apps))
 	}
@@ -45,11 +48,19 @@ func (k *checkup) cluster(ctx context.Context) {
 		k.access(ctx, r)
 		k.apiClock(r)
 	} else {
-		k.ok("rights", "not a cluster: files are read")
+		k.ok("rights", "a folder is read, so none in a cluster are needed")
 	}
 	if ahead := newest.Sub(now); ahead > skewFailed {
 		k.fail("clock", fmt.Errorf("an Application was reconciled %s from now", ahead.Round(time.Second)), clockHint)
 	}
+}
+
+// source is what to do about a folder or a cluster, whichever is read.
+func (k *checkup) source(ofFolder, ofCluster string) string {
+	if k.set.Source.Folder != "" {
+		return ofFolder
+	}
+	return ofCluster
 }
 
 // access holds the rights of the account against what is needed, and against

@@ -45,6 +45,10 @@ func newProcess(t *testing.T) *process {
 	p.env = append(p.srv.Env(), "HOME="+dir, "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, d := range []string{"bin", "apps", "others"} {
 		p.must(os.Mkdir(filepath.Join(dir, d), 0o755))
+		if d != "bin" {
+			p.must(os.WriteFile(filepath.Join(dir, d, "web.yaml"),
+				[]byte("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n"), 0o600))
+		}
 	}
 	p.install(nil)
 	return p

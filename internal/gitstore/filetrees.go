@@ -2,8 +2,8 @@ package gitstore
 
 import "context"
 
-// FileTrees answers what regular files revisions hold: contents by path, for
-// whoever reads manifests. What Paths saw of a commit is kept and not looked up
+// FileTrees answers what files revisions hold: contents by path, for whoever
+// reads manifests; symbolic links are marked (LinkMark). What Paths saw of a commit is kept and not looked up
 // again. It is not safe from two goroutines.
 type FileTrees struct {
 	repo    *Repo
@@ -39,13 +39,21 @@ func (t *FileTrees) Paths(ctx context.Context, commits []string) (map[string][]s
 	return paths, nil
 }
 
-// file is the id of a regular file; "": it is none.
+// file is the id of a regular file; of a symbolic link, which has no contents of
+// its own, the id after LinkMark; "": it is neither.
 func (e Entry) file() string {
-	if e.Mode == modeFile || e.Mode == modeExec {
+	switch e.Mode {
+	case modeFile, modeExec:
 		return e.ID
+	case modeSymlink:
+		return LinkMark + e.ID
 	}
 	return ""
 }
+
+// LinkMark stands before the id of a symbolic link where FileTrees answers: what
+// reads contents by their ids must not take it for a file.
+const LinkMark = "@"
 
 // Below maps the paths of the files below a folder of a revision ("" is its
 // root).

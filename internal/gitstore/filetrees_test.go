@@ -10,8 +10,8 @@ import (
 	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
 )
 
-// What Paths saw of a commit and what its tree says are the same: a link, a
-// folder and what is gone are no files.
+// What Paths saw of a commit and what its tree says are the same: a folder and
+// what is gone are no files, a link is marked.
 func TestFileTrees(t *testing.T) {
 	ctx := context.Background()
 	r := navtest.Bare(t)
@@ -20,7 +20,7 @@ func TestFileTrees(t *testing.T) {
 		"a": navtest.Exec("2"), "b": navtest.Link("a"), "dir/x": navtest.Gone(), "file": navtest.Gone(), "file/now": navtest.Text("n"),
 	})
 	asked := []string{"a", "b", "dir/x", "file", "file/now", "dir", "untouched"}
-	want := map[string]string{"a": r.Git("rev-parse", second+":a"), "file/now": r.Git("rev-parse", second+":file/now")}
+	want := map[string]string{"a": r.Git("rev-parse", second+":a"), "b": gitstore.LinkMark + r.Git("rev-parse", second+":b"), "file/now": r.Git("rev-parse", second+":file/now")}
 	g := open(t, r)
 	for _, seen := range []bool{false, true} {
 		files := gitstore.NewFileTrees(g)
@@ -38,7 +38,7 @@ func TestFileTrees(t *testing.T) {
 	if diff := cmp.Diff(want, must[map[string]string](t)(files.Below(ctx, second, ""))); diff != "" {
 		t.Error(diff)
 	}
-	between := map[string]string{"b": "", "dir/x": "", "file": ""}
+	between := map[string]string{"dir/x": "", "file": ""}
 	for path, id := range want {
 		between[path] = id
 	}

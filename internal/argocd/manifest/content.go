@@ -52,6 +52,9 @@ func (r *Reader) content(ctx context.Context, ask arming.ContentAsk) (arming.Con
 		if err := r.objects(ctx, then, before, s); err != nil {
 			return arming.Content{}, err
 		}
+		if len(after) == 0 {
+			return arming.Content{}, fmt.Errorf("no file lies in %q: is it, or a folder above it, a symbolic link?", s.Path)
+		}
 	}
 	return compare(now, then), nil
 }
@@ -142,7 +145,10 @@ func (r *Reader) objects(ctx context.Context, out map[verdict.ObjectID]document,
 			continue
 		case strings.HasSuffix(base, ".jsonnet"):
 			return fmt.Errorf("%q makes Jsonnet render the manifests", name)
-		case IsManifest(base):
+		case !IsManifest(base):
+		case isLink(files[name]):
+			return fmt.Errorf("%q is a symbolic link: Argo CD reads what it points to, and that may change without it", name)
+		default:
 			read = append(read, name)
 		}
 	}

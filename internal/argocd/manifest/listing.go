@@ -37,9 +37,19 @@ type scope struct {
 // searched are the endings of files that are looked at without a glob.
 func searched() []string { return []string{".yaml", ".yml", ".json"} }
 
-// files are those that a request is about.
+// isLink tells of an id that it is that of a symbolic link: it begins with '@'.
+func isLink(id string) bool { return strings.HasPrefix(id, "@") }
+
+// files are those that a request is about. An Application behind a symbolic link
+// is found where it lies.
 func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
-	if len(ask.Globs) > 0 {
+	files, err := r.filesAndLinks(ctx, ask)
+	maps.DeleteFunc(files, func(_, id string) bool { return isLink(id) })
+	return files, err
+}
+
+func (r *Reader) filesAndLinks(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
+	if len(ask.Globs) > 0 && !ask.Touched {
 		set := arming.NewPathSet(ask.Globs)
 		in := scope{strings.Join(ask.Globs, "\x00"), common(ask.Globs), set.Match}
 		return r.follow(ctx, ask, in, func() (listing, error) {
@@ -61,13 +71,20 @@ func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]stri
 	return out, nil
 }
 
-// changed are the files of a commit among the paths that it changed.
+// changed are the files of a commit among the paths that are said to be changed,
+// which globs narrow.
 func (r *Reader) changed(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
-	candidates := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !IsManifest(p) })
+	concerns := IsManifest
+	if len(ask.Globs) > 0 {
+		concerns = arming.NewPathSet(ask.Globs).Match
+	}
+	candidates := slices.DeleteFunc(slices.Clone(ask.Changed), func(p string) bool { return !concerns(p) })
 	if len(candidates) == 0 {
 		return map[string]string{}, nil
 	}
-	return r.repo.At(ctx, ask.Commit, candidates)
+	files, err := r.repo.At(ctx, ask.Commit, candidates)
+	maps.DeleteFunc(files, func(_, id string) bool { return isLink(id) })
+	return files, err
 }
 
 // follow lists the files of a commit by what differs from the one that was
