@@ -184,6 +184,8 @@ func TestAlerts(t *testing.T) {
 	check(t, err)
 	apps := filepath.Join(dir, "applications")
 	check(t, os.Mkdir(apps, 0o755))
+	check(t, os.WriteFile(filepath.Join(apps, "web.yaml"),
+		[]byte("apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n"), 0o600))
 	bare := filepath.Join(dir, "deploy.git")
 	out, err := exec.CommandContext(t.Context(), "git", "init", "--quiet", "--bare", bare).CombinedOutput()
 	if err != nil {

@@ -15,7 +15,8 @@
 // returns what the others hold together with an error that names file and
 // line, and Get reports "not known" instead of argocd.ErrNotFound. For the same
 // reason a file without any object is an error: so a file looks that is just
-// being written.
+// being written. And a folder without any Application is one: so it looks when
+// the only dump was taken away, or was not mounted.
 package folder
 
 import (
@@ -38,6 +39,12 @@ const (
 	MaxFile  = 32 << 20 // bytes of one file
 	MaxFiles = 10000    // in the folder
 )
+
+// ErrNone is wrapped by the error of a folder that can be read and holds no
+// Application.
+var ErrNone = errors.New("no Application in any .yaml, .yml or .json file")
+
+const noneHint = "let something write there what `kubectl get applications -A -o yaml` prints: to a name such as .new, which is not read, and then rename it to applications.yaml"
 
 // Reader reads one folder, anew each time.
 type Reader struct{ dir string }
@@ -106,7 +113,8 @@ func (r *Reader) Around(ctx context.Context, _ time.Time, _ bool) (arming.Place,
 }
 
 // Read reads the whole folder. What could be read is returned also with an
-// error.
+// error. That nothing was wrong and there is no Application is the error
+// ErrNone: of none of them it is then known whether it is gone.
 func (r *Reader) Read(ctx context.Context) (Snapshot, error) {
 	names, err := r.files()
 	if err != nil {
@@ -129,7 +137,10 @@ func (r *Reader) Read(ctx context.Context) (Snapshot, error) {
 	}
 	var twice []error
 	s.Applications, twice = unique(all)
-	return s, errors.Join(append(errs, twice...)...)
+	if errs = append(errs, twice...); len(errs) == 0 && len(all) == 0 {
+		errs = append(errs, fmt.Errorf("reading folder %q: %w (files: %d, other objects: %d)\nhint: %s", r.dir, ErrNone, s.Files, s.Ignored, noneHint))
+	}
+	return s, errors.Join(errs...)
 }
 
 // files are the names of the files to read, sorted.

@@ -230,6 +230,35 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Without any Application it is not known whether one is gone: the only dump may
+// have been taken away, or a list of something else be empty.
+func TestNone(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"no file":       {},
+		"hidden":        {".apps.yaml": one("argocd", "web"), "apps.txt": one("argocd", "web")},
+		"other objects": {"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"},
+		"an empty list": {"sets.yaml": "apiVersion: v1\nitems: []\nkind: List\n"},
+	} {
+		r, dir := write(t, files)
+		if _, err := r.List(context.Background(), at); !errors.Is(err, folder.ErrNone) || !strings.Contains(err.Error(), "\nhint: ") || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := r.Get(context.Background(), verdict.App{Namespace: "argocd", Name: "web"}, at); !errors.Is(err, folder.ErrNone) || errors.Is(err, argocd.ErrNotFound) {
+			t.Errorf("%s: an Application reads as %v", name, err)
+		}
+	}
+	r, dir := write(t, map[string]string{"a.yaml": one("argocd", "web")})
+	if _, err := r.List(context.Background(), at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Get(context.Background(), verdict.App{Name: "web"}, at); !errors.Is(err, folder.ErrNone) {
+		t.Errorf("the only file is gone: %v", err)
+	}
+}
+
 func TestUnreadableFolder(t *testing.T) {
 	r := folder.New(filepath.Join(t.TempDir(), "absent"))
 	if _, err := r.List(context.Background(), at); !errors.Is(err, os.ErrNotExist) {
