@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/config"
 	"github.com/nav-watchdog/nav-watchdog/internal/exit"
 	"github.com/nav-watchdog/nav-watchdog/internal/gitstore"
+	"github.com/nav-watchdog/nav-watchdog/internal/lint"
 	"github.com/nav-watchdog/nav-watchdog/internal/watchd"
+	"github.com/nav-watchdog/nav-watchdog/pkg/trailer"
 	"github.com/nav-watchdog/nav-watchdog/pkg/verdict"
 )
 
@@ -74,11 +77,10 @@ func say(c *cli.Context, e env, s said) error {
 		return exit.Hint(exit.Usagef("%s wants a reason", s.name), "--reason 'what you found'")
 	case c.Bool("repository") && c.NArg() == 0:
 	case !c.Bool("repository") && c.NArg() == 1:
-		app, err := verdict.ParseApp(c.Args().First())
-		if err != nil {
-			return exit.Misused(err)
+		if err := trailer.CheckApp(c.Args().First()); err != nil {
+			return exit.Misused(fmt.Errorf("no Application can have the name %q: %w", c.Args().First(), err))
 		}
-		line.App = app.String()
+		line.App = c.Args().First()
 	default:
 		return exit.Usagef("%s wants one APP, or --repository", s.name)
 	}
@@ -121,7 +123,37 @@ func say(c *cli.Context, e env, s said) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.stdout, s.done, whose(line), line.By)
+	if _, err = fmt.Fprintf(e.stdout, s.done, whose(line), line.By); err != nil {
+		return err
+	}
+	return warnUnknown(c.Context, e, st, line)
+}
+
+// warnUnknown says so where the watcher sees no Application of that name: a line
+// about a misspelt one stops nothing. The line stands all the same, because the
+// inventory is as old as the last pass, and has only what deploys from here.
+func warnUnknown(ctx context.Context, e env, s *store, line verdict.PeopleLine) error {
+	if line.App == "" {
+		return nil
+	}
+	app, err := verdict.ParseApp(line.App)
+	if err != nil {
+		return err
+	}
+	known, err := lint.Inventory(ctx, s.repo)
+	if err != nil {
+		return fmt.Errorf("the line is written; whether there is such an Application could not be read: %w", err)
+	}
+	text := "the watcher has published no Applications yet, so whether there is one of this name is not known"
+	if known != nil {
+		for _, f := range known.Apps {
+			if app.Matches(f.App) {
+				return nil
+			}
+		}
+		text = fmt.Sprintf("the watcher knew no Application %s of this repository at %s", line.App, known.At.UTC().Format(time.RFC3339))
+	}
+	_, err = fmt.Fprintf(e.stderr, "navwatchd: warning: %s\nhint: check the name; navlint explain lists those that are known\n", text)
 	return err
 }
 
@@ -148,11 +180,12 @@ func repositoryOf(c *cli.Context, e env) (address, watcher string, err error) {
 	return address, watcher, nil
 }
 
-// peopleRemote fetches nothing but `people`: a person needs no mirror.
+// peopleRemote fetches `people`, and what the watcher published: a person needs no
+// mirror.
 type peopleRemote struct{ *gitstore.Remote }
 
 func (r peopleRemote) Fetch(ctx context.Context) (gitstore.RemoteRefs, error) {
-	refs, err := r.FetchRefs(ctx, peopleRef)
+	refs, err := r.FetchRefs(ctx, peopleRef, gitstore.StatusRef)
 	return gitstore.RemoteRefs{Refs: refs}, err
 }
 

@@ -12,6 +12,10 @@ const (
 	maxLabel     = 63
 )
 
+// CheckApp checks the name of an Application as `app` has it, NAME or
+// NAMESPACE/NAME. No Application can have a name that is an error.
+func CheckApp(s string) error { return checkName(s) }
+
 // checkName checks "name" or "namespace/name" of an Application or
 // ApplicationSet: the name a DNS-1123 subdomain, the namespace a DNS-1123 label,
 // as Kubernetes has them.

@@ -93,9 +93,10 @@ func startsWord(line []byte) bool {
 // ours whatever follows: each edit mends one letter at most, so of the eleven in
 // navwatchdog seven must be there.
 func plainlyFar(key []byte) bool {
-	const ours = 1<<('n'-'a') | 1<<('a'-'a') | 1<<('v'-'a') | 1<<('w'-'a') | 1<<('t'-'a') |
-		1<<('c'-'a') | 1<<('h'-'a') | 1<<('d'-'a') | 1<<('o'-'a') | 1<<('g'-'a')
-	var seen uint32
+	var ours, seen uint32
+	for _, c := range "navwatchdog" {
+		ours |= 1 << (c - 'a')
+	}
 	for _, c := range key {
 		if c >= utf8.RuneSelf {
 			return false
