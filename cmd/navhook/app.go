@@ -29,6 +29,7 @@ type env struct {
 	environ    []string
 	executable func() (string, error)
 	user       func() (string, error)
+	knows      func(ctx context.Context, user string) bool
 	now        func() time.Time
 }
 

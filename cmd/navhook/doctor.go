@@ -30,6 +30,7 @@ func (e env) doctor(c *cli.Context) error {
 	return hook.Doctor{
 		Repo: patient{newStore(repo)}, Out: e.out, Clone: c.Bool("clone"), Global: c.String("global"),
 		Program: e.ask, Git: func(ctx context.Context) (string, error) { return e.ask(ctx, "git") },
+		Knows: e.knows,
 	}.Run(c.Context)
 }
 

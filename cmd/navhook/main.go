@@ -30,7 +30,7 @@ func main() {
 	// A pusher who hangs up must not keep a commit from being queued: with a
 	// handler, writing to a closed pipe is an error and no longer the end.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Executable, osUser, time.Now})
+	err := run(ctx, os.Args, env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), os.Executable, osUser, knowsUser, time.Now})
 	stop()
 	os.Exit(exit.Report(os.Stderr, "navhook", err))
 }

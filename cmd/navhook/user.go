@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,6 +33,16 @@ func askID() (string, error) {
 		return "", fmt.Errorf("running id -un: %w", err)
 	}
 	return strings.TrimSuffix(string(out), "\n"), nil
+}
+
+// knowsUser reports whether id finds a user of that name. Where id cannot be asked
+// in time, nothing is known against the name.
+func knowsUser(ctx context.Context, name string) bool {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	err := exec.CommandContext(ctx, "id", "-u", "--", name).Run()
+	var failed *exec.ExitError
+	return ctx.Err() != nil || !errors.As(err, &failed)
 }
 
 // filesFirst reads nsswitch.conf(5): are users looked up in files before

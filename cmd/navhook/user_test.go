@@ -16,6 +16,25 @@ func TestOSUser(t *testing.T) {
 	}
 }
 
+func TestKnowsUser(t *testing.T) {
+	me, err := osUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !knowsUser(t.Context(), me) {
+		t.Errorf("%q, who runs this, is not known", me)
+	}
+	for _, name := range []string{"nav-no-such-user", "-u", "--help", "a b"} {
+		if knowsUser(t.Context(), name) {
+			t.Errorf("%q is known", name)
+		}
+	}
+	t.Setenv("PATH", t.TempDir())
+	if !knowsUser(t.Context(), "nav-no-such-user") {
+		t.Error("a name is unknown though nobody could be asked")
+	}
+}
+
 func TestUserOf(t *testing.T) {
 	const root = "root:x:0:0:root:/root:/bin/sh\n"
 	for _, c := range []struct {

@@ -35,6 +35,7 @@ type Doctor struct {
 	// Program is what a program answers to --version, and Git what git does.
 	Program func(ctx context.Context, path string) (string, error)
 	Git     func(ctx context.Context) (string, error)
+	Knows   func(ctx context.Context, name string) bool // as in Install
 
 	wrong *int
 }

@@ -35,7 +35,7 @@ func (d Doctor) server(ctx context.Context) error {
 	if err != nil {
 		d.bad("git config "+keyQueue+" true, or false where refs that a hook writes are not replicated", "%v", err)
 	}
-	d.options(o)
+	d.options(ctx, o)
 	if o.Host == hostGitea || o.Host == hostGitolite {
 		d.hostHooks(o.Host, plain)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // options looks at what install wrote down.
-func (d Doctor) options(o Options) {
+func (d Doctor) options(ctx context.Context, o Options) {
 	const again = "navhook install --host HOST --watcher NAME REPO"
 	switch err := checkHost(o.Host); {
 	case o.Host == "":
@@ -22,6 +22,9 @@ func (d Doctor) options(o Options) {
 		d.bad(again, "%s is not set: nobody may push refs/notes/nav/verdicts", keyWatcher)
 	} else {
 		d.ok("watcher: %q", o.Watcher)
+	}
+	if why, hint := stranger(ctx, d.Knows, o); why != "" {
+		d.note("%s\nhint: %s", why, hint)
 	}
 	if o.NoQueue {
 		d.note("nothing is queued: the watcher finds what arrives by walking the branches")

@@ -57,6 +57,17 @@ func (o Options) over(ctx context.Context, s Settings) (Options, error) {
 // nobody: not allowed anything, and never equal to a watcher.
 type Identity struct{ Host, User, Watcher string }
 
+// stranger says that the watcher is no user of this machine, where such a user is
+// who pushes. It is no error: a directory may be away, or not be asked for users
+// that nobody logged in as.
+func stranger(ctx context.Context, knows func(context.Context, string) bool, o Options) (why, hint string) {
+	if o.Host != hostPlain || o.Watcher == "" || knows == nil || knows(ctx, o.Watcher) {
+		return "", ""
+	}
+	return fmt.Sprintf("this machine knows no user %q, so nobody may be able to push refs/notes/nav/verdicts", o.Watcher),
+		"make the user, or name the one as whom navwatchd pushes: navhook install --watcher NAME REPO"
+}
+
 // IsWatcher reports whether the pusher is the watcher.
 func (i Identity) IsWatcher() bool { return i.User != "" && i.User == i.Watcher }
 

@@ -39,7 +39,9 @@ type Install struct {
 	Clone   bool     // a developer's clone: commit-msg, and notes are fetched and shown
 	Host    string   // one of Hosts; "": as it was, at first plain
 	Watcher string   // who may push refs/notes/nav/*; "": as it was, at first nobody
-	NoQueue *bool    // post-receive only prints; nil: as it was, at first it queues
+	// Knows reports whether the machine knows a user of that name; nil: nobody is asked.
+	Knows   func(ctx context.Context, name string) bool
+	NoQueue *bool // post-receive only prints; nil: as it was, at first it queues
 	// Global is a folder for all repositories of a host: GitLab's
 	// custom_hooks_dir, or gitolite's LOCAL_CODE.
 	Global   string
@@ -197,6 +199,9 @@ func (in Install) settings(ctx context.Context, have, want Options) error {
 		}
 	}
 	in.tellOptions(want)
+	if why, hint := stranger(ctx, in.Knows, want); why != "" {
+		in.say("warning: %s\n  hint: %s", why, hint)
+	}
 	return nil
 }
 
