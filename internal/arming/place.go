@@ -40,6 +40,8 @@ type TreeAsk struct {
 	Globs   []string
 	Changed []string
 	Search  bool
+	// Touched: of what Globs name, only what is among Changed.
+	Touched bool
 	// All: everything that the files hold is asked for.
 	All bool
 	// Apps are the names of the Applications that are asked about. Others need

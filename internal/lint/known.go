@@ -173,6 +173,9 @@ func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.
 	for _, p := range cf.places {
 		cf.asked = append(cf.asked, p.From)
 	}
+	if err := cf.before(ctx, policy.Manifests, ws); err != nil {
+		return nil, err
+	}
 	cf.isOurs = k.names(cf.places, policy)
 	cf.others = arming.Paths(cf.places, cf.isOurs)
 	if k.trees == nil {
