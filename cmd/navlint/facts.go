@@ -30,7 +30,7 @@ const tokenVariable = "ARGOCD_AUTH_TOKEN"
 // known gathers facts from the notes, the trees and the remotes of a clone, and
 // from a live Argo CD where one is named.
 func (e env) known(c *cli.Context, repo store) (*lint.Known, error) {
-	k := &lint.Known{Files: repo, Manifests: manifest.NewReader(repo.files), Now: e.now()}
+	k := &lint.Known{Files: repo, Manifests: manifest.NewReader(repo.files), Now: e.now(), Thorough: true}
 	k.Names = func(context.Context) (func(string) bool, error) { return e.ours(c, repo) }
 	if server := c.String("argocd-server"); server != "" {
 		client, err := api.New(server, variable(e.environ, tokenVariable))

@@ -75,9 +75,12 @@ type Request struct {
 	// Broken are the files that the policy's manifests name and that cannot be
 	// read; Unread says what else was passed over, and why.
 	Broken, Unread []string
-	Content        *Content      // its plain manifests; nil: not looked at
-	Others         []AppPaths    // of other known Applications; App itself is skipped
-	Named          []verdict.App // that the commit's trailers name
+	// Unsearched: nobody knows it, and the tree was looked at only as far as the
+	// policy names manifests and the commit changes some.
+	Unsearched bool
+	Content    *Content      // its plain manifests; nil: not looked at
+	Others     []AppPaths    // of other known Applications; App itself is skipped
+	Named      []verdict.App // that the commit's trailers name
 
 	Watcher *Watcher    // what the watcher says of itself; nil: nobody heard of it
 	Signs   verdict.Tri // the watcher signs its reverts
@@ -246,6 +249,10 @@ func checkShadow(r Request) []Finding {
 		if fs[i].Hint == hintNowhere {
 			fs[i].Hint = hintNowhereShadow
 		}
+		if r.Unsearched && r.Watcher == nil && fs[i].Rule == RuleUnknownApp {
+			fs[i].Message += "; it was not looked for in manifests that neither the policy names nor the commit changes"
+			fs[i].Hint = hintUnsearched
+		}
 	}
 	return fs
 }
@@ -309,6 +316,9 @@ const hintNowhere = "let navwatchd publish what the cluster has (one pass does: 
 
 // hintNowhereShadow is that for a watch that is in shadow already.
 const hintNowhereShadow = "let navwatchd publish what the cluster has (navwatchd once) and fetch its notes (git fetch origin '+refs/notes/nav/*:refs/notes/nav/*'), or keep the Applications' manifests in this repository"
+
+// hintUnsearched is that for one that was not looked for everywhere.
+const hintUnsearched = "list the Applications' manifests under manifests in the policy, or let navwatchd publish what the cluster has (navwatchd once) and fetch its notes (git fetch origin '+refs/notes/nav/*:refs/notes/nav/*')"
 
 // hintUnseen is what to do where only the cluster could tell.
 const hintUnseen = "let navwatchd publish its inventory (refs/notes/nav/status), or ask Argo CD itself: navlint commits --argocd-server URL"

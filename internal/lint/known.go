@@ -53,6 +53,8 @@ type Known struct {
 	// Base is a commit that was there before and stays, from which a tree may be
 	// found out by what differs; empty: none.
 	Base string
+	// Thorough: a watch in shadow mode is worth a search of the whole tree, too.
+	Thorough bool
 
 	read   bool
 	places []arming.Place // inventory, live
@@ -67,6 +69,7 @@ type CommitFacts struct {
 	places       []arming.Place
 	asked        []string
 	bad, skipped []string
+	unsearched   bool
 	others       []arming.AppPaths
 	isOurs       func(url string) bool
 	contents     map[verdict.App]*arming.Content
@@ -155,8 +158,9 @@ func (k *Known) Ahead(ctx context.Context, policy arming.Policy, commits []Commi
 	return k.Manifests.Ahead(ctx, asks)
 }
 
-// Of gathers what is known for one commit: paths are what it changed. Search: an
-// armed watch of an Application that nobody knows is worth the whole tree.
+// Of gathers what is known for one commit: paths are what it changed. Search: a
+// watch of an Application that nobody knows is worth the whole tree, if it is
+// armed or all are looked for thoroughly.
 func (k *Known) Of(ctx context.Context, c Commit, paths []string, policy arming.Policy, ws []trailer.Watch) (*CommitFacts, error) {
 	if done := k.trees[c.ID]; done != nil {
 		return done, nil
@@ -207,8 +211,9 @@ func (cf *CommitFacts) tree(ctx context.Context, globs, paths []string, ws []tra
 	}
 	standing := cf.places
 	cf.places = append(slices.Clone(standing), p)
-	if len(globs) == 0 && slices.ContainsFunc(ws, func(w trailer.Watch) bool { return Asks(w) && len(cf.of(w)) == 0 }) {
-		ask.Search = true
+	cf.unsearched = len(globs) == 0
+	if cf.unsearched && slices.ContainsFunc(ws, func(w trailer.Watch) bool { return (cf.known.Thorough || Asks(w)) && len(cf.of(w)) == 0 }) {
+		ask.Search, cf.unsearched = true, false
 		if p, bad, skipped, err = cf.known.Manifests.Place(ctx, ask); err != nil {
 			return err
 		}
@@ -259,6 +264,7 @@ func (k *Known) names(places []arming.Place, policy arming.Policy) func(string) 
 func (cf *CommitFacts) fill(ctx context.Context, r *arming.Request, w trailer.Watch) {
 	r.Now, r.Deadline, r.Reach = cf.known.Now, w.Deadline, w.Reach
 	r.Places, r.Asked, r.Broken, r.Unread = cf.of(w), cf.asked, cf.bad, cf.skipped
+	r.Unsearched = cf.unsearched && len(r.Places) == 0
 	r.Others, r.IsOurRepo = cf.others, cf.isOurs
 	for _, p := range cf.places {
 		if p.Watcher != nil {
