@@ -20,7 +20,7 @@ const maxShown = 40
 // message.
 const (
 	RulePolicyOwner  = "nav-policy-owner"
-	RulePolicyBroken = "nav-policy-broken"
+	RulePolicyBroken = lint.RulePolicyBroken // navlint finds it, too
 	RuleNotesRef     = "nav-notes-ref"
 	RulePeople       = "nav-people"
 )

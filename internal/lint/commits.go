@@ -90,7 +90,11 @@ func (c Config) Range(ctx context.Context, r Repo, revs Revs) error {
 	if err != nil {
 		return err
 	}
-	return c.commits(ctx, r, policy, func(fn func(Commit) error) error {
+	broken, why, err := c.brokenAt(ctx, r, tips[0], exclude)
+	if err != nil {
+		return err
+	}
+	return c.commits(ctx, r, policy, map[string][]Finding{broken: why}, func(fn func(Commit) error) error {
 		return r.Log(ctx, tips, exclude, func(commit Commit) error {
 			if cut[commit.ID] {
 				return exit.Hint(exit.Unclear(fmt.Errorf("the history is cut off at %s, which is in the range: what comes before it cannot be read", commit.ID)), wholeHistory)
@@ -110,7 +114,7 @@ func (c Config) List(ctx context.Context, r Repo, revs []string) error {
 	if err != nil {
 		return err
 	}
-	return c.commits(ctx, r, policy, func(fn func(Commit) error) error {
+	return c.commits(ctx, r, policy, nil, func(fn func(Commit) error) error {
 		return r.Each(ctx, ids, fn)
 	})
 }
@@ -177,10 +181,10 @@ func withWatch(found []pending) []Commit {
 	return commits
 }
 
-// commits lints what each hands over. What commits with a watch changed is asked
+// commits lints what each hands over; also is what else was found, by commit. What commits with a watch changed is asked
 // for at the end, in one go. Commits of a topic branch are taken to land on the
 // default branch, by a merge, unless it is said where.
-func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(func(Commit) error) error) error {
+func (c Config) commits(ctx context.Context, r Repo, policy Policy, also map[string][]Finding, each func(func(Commit) error) error) error {
 	c.warnPolicy(policy)
 	var found []pending
 	var watched []string
@@ -189,10 +193,10 @@ func (c Config) commits(ctx context.Context, r Repo, policy Policy, each func(fu
 	err := each(func(commit Commit) error {
 		checked++
 		if commit.Truncated {
-			found = append(found, pending{commit: commit, fs: commit.TooLong()})
+			found = append(found, pending{commit: commit, fs: append(commit.TooLong(), also[commit.ID]...)})
 			return nil
 		}
-		fs := Message(commit.Message, policy.Trailer, nil)
+		fs := append(Message(commit.Message, policy.Trailer, nil), also[commit.ID]...)
 		ws, _ := trailer.Decode(commit.Message, policy.Trailer.Unlimited())
 		if len(ws) > 0 {
 			watched, watches[commit.ID] = append(watched, commit.ID), ws

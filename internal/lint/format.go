@@ -73,6 +73,9 @@ func describe(id string) (summary, page string) {
 	if id == RuleTooLong {
 		return "a message that is too long to be read to its end, where its trailers would be", docs + "navlint.md#text"
 	}
+	if id == RulePolicyBroken {
+		return "a change of the policy that leaves one that cannot be read", docs + "navlint.md#text"
+	}
 	for _, r := range trailer.Rules() {
 		if string(r.Rule) == id {
 			return r.Summary, docs + "rules.md#" + id
