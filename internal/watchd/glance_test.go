@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +20,7 @@ import (
 // telling is a cluster that tells of changes. Its first Application comes later.
 type telling struct {
 	changed chan struct{}
+	mu      sync.Mutex // of what follows
 	passed  []watchd.Snapshot
 	all     []watchd.Snapshot
 	lists   int
@@ -27,24 +30,36 @@ type telling struct {
 func (c *telling) Changed() <-chan struct{} { return c.changed }
 
 func (c *telling) Passed() []watchd.Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.take()
+}
+
+func (c *telling) take() []watchd.Snapshot {
 	passed := c.passed
 	c.passed = nil
 	return passed
 }
 
-func (c *telling) List(context.Context, time.Time) (apps, between []watchd.Snapshot, err error) {
-	c.lists++
+// now is all that there is, as it is now.
+func (c *telling) now() []watchd.Snapshot {
 	if c.refresh != nil {
 		c.all = []watchd.Snapshot{c.refresh()}
 	}
-	return slices.Clone(c.all), c.Passed(), nil
+	return slices.Clone(c.all)
+}
+
+func (c *telling) List(context.Context, time.Time) (apps, between []watchd.Snapshot, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lists++
+	return c.now(), c.take(), nil
 }
 
 func (c *telling) Get(_ context.Context, app verdict.App, now time.Time) (watchd.Snapshot, error) {
-	if c.refresh != nil {
-		c.all = []watchd.Snapshot{c.refresh()}
-	}
-	for _, s := range c.all {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.now() {
 		if app.Matches(s.Look.App) {
 			s.Look.At, s.Look.Direct = now, true
 			return s, nil
@@ -59,7 +74,9 @@ func (c *telling) put(name string) {
 		App: verdict.App{Namespace: "argocd", Name: name}, UID: "u", At: time.Now(), HasStatus: true,
 		Spec: []verdict.Source{{Kind: verdict.SourceChart, RepoURL: "https://charts.example.com"}},
 	}}
+	c.mu.Lock()
 	c.all, c.passed = append(c.all, s), append(c.passed, s)
+	c.mu.Unlock()
 	select {
 	case c.changed <- struct{}{}:
 	default:
@@ -111,11 +128,11 @@ const later = "2222222222222222222222222222222222222222"
 // set.
 type faltering struct {
 	history
-	down *bool
+	down *atomic.Bool
 }
 
 func (f faltering) Resolve(ctx context.Context, revs []string) (map[string]string, error) {
-	if *f.down {
+	if f.down.Load() {
 		return nil, errors.New("no memory left")
 	}
 	out, err := f.history.Resolve(ctx, revs)
@@ -150,20 +167,23 @@ func TestLooksOutliveFailures(t *testing.T) {
 	for name, fails := range map[string]time.Duration{"nothing": 0, "a glance": 2 * time.Second, "a glance and a pass": 5 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m, log, c, down := &memory{}, &bytes.Buffer{}, &telling{changed: make(chan struct{}, 1)}, false
+				m, log, c := &memory{}, &bytes.Buffer{}, &telling{changed: make(chan struct{}, 1)}
+				var down atomic.Bool
 				conf := settings(m, log)
 				conf.Cluster, conf.Git, conf.Names = c, faltering{down: &down}, []string{"https://git.example.com/deploy.git"}
 				end := begin(t, conf)
 				time.Sleep(2 * time.Second)
 				synced := time.Now()
 				time.Sleep(5 * time.Second)
-				down = fails > 0
+				down.Store(fails > 0)
+				c.mu.Lock()
 				c.passed = []watchd.Snapshot{deployed(synced, verdict.Synced), deployed(synced, verdict.OutOfSync)}
 				c.refresh = func() watchd.Snapshot { return deployed(synced, verdict.OutOfSync) }
+				c.mu.Unlock()
 				c.changed <- struct{}{}
 				time.Sleep(fails)
 				synctest.Wait()
-				down = false
+				down.Store(false)
 				time.Sleep(time.Hour)
 				synctest.Wait()
 				if note := string(m.notes[commit]); !strings.Contains(note, "Nav-Verdict: INCONCLUSIVE") || !strings.Contains(note, "Nav-Reason: drift synced once") {
@@ -196,7 +216,10 @@ type between struct {
 
 func (c *between) List(ctx context.Context, now time.Time) (apps, looks []watchd.Snapshot, err error) {
 	apps, looks, err = c.telling.List(ctx, now)
-	if c.lists == c.at {
+	c.mu.Lock()
+	due := c.lists == c.at
+	c.mu.Unlock()
+	if due {
 		c.put("web")
 	}
 	return apps, looks, err
