@@ -31,7 +31,7 @@ func (m *Remote) DryPush(ctx context.Context, ups []RefUpdate) error {
 		_, err = m.send(ctx, ups, "--dry-run", option)
 	}
 	if err != nil {
-		return fmt.Errorf("pushing to %q without effect: %w", m.shown(), err)
+		return fmt.Errorf("pushing to %q without effect: %w%s", m.shown(), err, rightsHint(err))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (m *Remote) Push(ctx context.Context, ups []RefUpdate) error {
 		return nil
 	}
 	if err := m.push(ctx, ups); err != nil {
-		return fmt.Errorf("pushing to %q: %w", m.shown(), err)
+		return fmt.Errorf("pushing to %q: %w%s", m.shown(), err, rightsHint(err))
 	}
 	m.follow(ctx, ups)
 	return nil

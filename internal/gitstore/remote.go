@@ -65,7 +65,7 @@ func mirrored() []string { return []string{"refs/heads/", "refs/tags/", "refs/no
 func (m *Remote) Fetch(ctx context.Context) (RemoteRefs, error) {
 	refs, err := m.fetch(ctx)
 	if err != nil {
-		return RemoteRefs{}, fmt.Errorf("fetching from %q: %w", m.shown(), err)
+		return RemoteRefs{}, fmt.Errorf("fetching from %q: %w%s", m.shown(), err, rightsHint(err))
 	}
 	return refs, nil
 }
@@ -182,7 +182,7 @@ func (m *Remote) fetchAll(ctx context.Context) error {
 func (m *Remote) FetchRefs(ctx context.Context, names ...string) (map[string]string, error) {
 	refs, err := m.fetchRefs(ctx, names)
 	if err != nil {
-		return nil, fmt.Errorf("fetching from %q: %w", m.shown(), err)
+		return nil, fmt.Errorf("fetching from %q: %w%s", m.shown(), err, rightsHint(err))
 	}
 	return refs, nil
 }
