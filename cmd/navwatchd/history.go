@@ -151,7 +151,7 @@ func (h history) objects(ctx context.Context, rev string, s verdict.Source) (map
 	for _, f := range files {
 		switch {
 		case !manifest.IsManifest(f.Path):
-		case f.Mode == "100644", f.Mode == "100755":
+		case f.Regular():
 			ids = append(ids, f.ID)
 		case f.Mode == "120000":
 			return nil, fmt.Errorf("%q is a symbolic link: Argo CD reads what it points to", f.Path)
@@ -184,14 +184,7 @@ func (h history) Content(ctx context.Context, commit, tip string, sources []verd
 	}
 	over := make(map[string]string, len(changes))
 	for _, c := range changes {
-		switch c.Before.Mode {
-		case "100644", "100755":
-			over[c.Path] = c.Before.ID
-		case "120000":
-			over[c.Path] = gitstore.LinkMark + c.Before.ID
-		default:
-			over[c.Path] = ""
-		}
+		over[c.Path] = c.Before.FileID()
 	}
 	return manifest.NewReader(gitstore.NewFileTrees(h.repo)).Content(ctx, arming.ContentAsk{Sources: sources, At: tip, Over: over})
 }

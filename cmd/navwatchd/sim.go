@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,24 +32,7 @@ func (t simTree) Resolve(ctx context.Context, rev string) (string, error) {
 }
 
 func (t simTree) Files(ctx context.Context, commit, dir string) (map[string][]byte, error) {
-	files, err := t.repo.Files(ctx, commit, dir)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]byte{}
-	for _, f := range files {
-		if f.Mode != "100644" && f.Mode != "100755" {
-			continue
-		}
-		err := t.repo.BlobsByID(ctx, []string{f.ID}, func(_ string, data []byte) error {
-			out[strings.TrimPrefix(strings.TrimPrefix(f.Path, dir), "/")] = data
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return t.repo.ReadFiles(ctx, commit, dir)
 }
 
 // simReader is a simulated cluster as a source of Applications. Every state

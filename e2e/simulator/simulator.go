@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -164,24 +163,7 @@ func (t tree) Resolve(ctx context.Context, rev string) (string, error) {
 }
 
 func (t tree) Files(ctx context.Context, commit, dir string) (map[string][]byte, error) {
-	files, err := t.repo.Files(ctx, commit, dir)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]byte{}
-	for _, f := range files {
-		if f.Mode != "100644" && f.Mode != "100755" {
-			continue
-		}
-		err := t.repo.BlobsByID(ctx, []string{f.ID}, func(_ string, data []byte) error {
-			out[strings.TrimPrefix(strings.TrimPrefix(f.Path, dir), "/")] = data
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return t.repo.ReadFiles(ctx, commit, dir)
 }
 
 // Deployment is the manifest of an app; an image whose tag is does-not-exist

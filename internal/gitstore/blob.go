@@ -30,6 +30,32 @@ type File struct {
 	ID   string
 }
 
+// Regular reports whether it is a regular file: no symbolic link, no submodule.
+func (f File) Regular() bool { return f.Mode == modeFile || f.Mode == modeExec }
+
+// ReadFiles reads the regular files below a folder of a revision, in one process,
+// by their paths below it.
+func (r *Repo) ReadFiles(ctx context.Context, rev, dir string) (map[string][]byte, error) {
+	files, err := r.Files(ctx, rev, dir)
+	if err != nil {
+		return nil, err
+	}
+	var ids, names []string
+	for _, f := range files {
+		if f.Regular() {
+			ids, names = append(ids, f.ID), append(names, strings.TrimPrefix(strings.TrimPrefix(f.Path, dir), "/"))
+		}
+	}
+	out := make(map[string][]byte, len(names))
+	next := 0
+	err = r.BlobsByID(ctx, ids, func(_ string, data []byte) error {
+		out[names[next]] = data
+		next++
+		return nil
+	})
+	return out, err
+}
+
 // Blob reads a regular file of a revision; false: there is none by that path.
 // What is there but is no regular file, or has more than MaxBlob (MaxStatus)
 // bytes, is an error.
@@ -62,7 +88,7 @@ func (r *Repo) blob(ctx context.Context, rev, path string) ([]byte, bool, error)
 		switch {
 		case f.Path != path:
 			continue
-		case f.Mode != modeFile && f.Mode != modeExec:
+		case !f.Regular():
 			return nil, false, fmt.Errorf("it is %s, not a file", kindOf(f.Mode))
 		}
 		var data []byte
@@ -151,6 +177,18 @@ func (r *Repo) BlobsByID(ctx context.Context, ids []string, fn func(id string, d
 }
 
 func (r *Repo) blobsByID(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error {
+	return r.readBlobs(ctx, ids, fn, func(b *batch, fn func(id string, data []byte) error) error {
+		return b.each(ids, limit, func(i int, o object) error {
+			if o.kind != "blob" {
+				return fmt.Errorf("%s is missing or no blob (%q)", ids[i], o.kind)
+			}
+			return fn(ids[i], o.data)
+		})
+	})
+}
+
+// readBlobs opens a batch for read, and keeps the errors of fn apart from git's.
+func (r *Repo) readBlobs(ctx context.Context, ids []string, fn func(id string, data []byte) error, read func(b *batch, fn func(id string, data []byte) error) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -162,11 +200,8 @@ func (r *Repo) blobsByID(ctx context.Context, ids []string, limit int64, fn func
 		return fmt.Errorf("reading blobs: %w", err)
 	}
 	var fnErr error
-	err = b.close(b.each(ids, limit, func(i int, o object) error {
-		if o.kind != "blob" {
-			return fmt.Errorf("%s is missing or no blob (%q)", ids[i], o.kind)
-		}
-		fnErr = fn(ids[i], o.data)
+	err = b.close(read(b, func(id string, data []byte) error {
+		fnErr = fn(id, data)
 		return fnErr
 	}))
 	if fnErr != nil {

@@ -21,7 +21,7 @@ func (t *FileTrees) Paths(ctx context.Context, commits []string) (map[string][]s
 	head := func(commit string) { paths[commit], t.changed[commit] = []string{}, map[string]string{} }
 	change := func(commit string, ch PathChange) {
 		paths[commit] = append(paths[commit], ch.Path)
-		t.changed[commit][ch.Path] = ch.After.file()
+		t.changed[commit][ch.Path] = ch.After.FileID()
 	}
 	if few, ok := t.repo.fewChanges(ctx, commits); ok {
 		for commit, changes := range few {
@@ -39,9 +39,9 @@ func (t *FileTrees) Paths(ctx context.Context, commits []string) (map[string][]s
 	return paths, nil
 }
 
-// file is the id of a regular file; of a symbolic link, which has no contents of
+// FileID is the id of a regular file; of a symbolic link, which has no contents of
 // its own, the id after LinkMark; "": it is neither.
-func (e Entry) file() string {
+func (e Entry) FileID() string {
 	switch e.Mode {
 	case modeFile, modeExec:
 		return e.ID
@@ -65,7 +65,7 @@ func (t *FileTrees) Below(ctx context.Context, rev, dir string) (map[string]stri
 	}
 	below := make(map[string]string, len(files))
 	for _, f := range files {
-		if id := (Entry{f.Mode, f.ID}).file(); id != "" {
+		if id := (Entry{f.Mode, f.ID}).FileID(); id != "" {
 			below[f.Path] = id
 		}
 	}
@@ -89,7 +89,7 @@ func (t *FileTrees) At(ctx context.Context, rev string, paths []string) (map[str
 	}
 	entries, err := t.repo.Entries(ctx, rev, asked)
 	for path, e := range entries {
-		if id := e.file(); id != "" {
+		if id := e.FileID(); id != "" {
 			at[path] = id
 		}
 	}
@@ -106,7 +106,7 @@ func (t *FileTrees) Between(ctx context.Context, from, to string) (map[string]st
 	}
 	differs := make(map[string]string, len(changes))
 	for _, ch := range changes {
-		differs[ch.Path] = ch.After.file()
+		differs[ch.Path] = ch.After.FileID()
 	}
 	return differs, err
 }
@@ -114,7 +114,7 @@ func (t *FileTrees) Between(ctx context.Context, from, to string) (map[string]st
 // Compare does what Between does for many pairs, below a folder ("" is the root),
 // in one process. Paths are handed over by the index of their pair.
 func (t *FileTrees) Compare(ctx context.Context, pairs [][2]string, dir string, fn func(i int, path, id string)) error {
-	return t.repo.Compare(ctx, pairs, dir, func(i int, ch PathChange) { fn(i, ch.Path, ch.After.file()) })
+	return t.repo.Compare(ctx, pairs, dir, func(i int, ch PathChange) { fn(i, ch.Path, ch.After.FileID()) })
 }
 
 // Grep is Repo.Grep.

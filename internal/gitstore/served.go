@@ -26,7 +26,7 @@ func (s Served) Tree(ctx context.Context, rev string) (map[string]string, error)
 	files, err := s.Files(ctx, rev, "")
 	tree := make(map[string]string, len(files))
 	for _, f := range files {
-		if f.Mode == "100644" || f.Mode == "100755" {
+		if f.Regular() {
 			tree[f.Path] = f.ID
 		}
 	}

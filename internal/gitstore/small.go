@@ -9,28 +9,9 @@ import (
 // more than limit bytes, is missing or no blob, data is nil; an empty one is not.
 // An error of fn ends it and is returned as it is.
 func (r *Repo) SmallBlobs(ctx context.Context, ids []string, limit int64, fn func(id string, data []byte) error) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	if err := r.checkIDs(ids); err != nil {
-		return fmt.Errorf("reading blobs: %w", err)
-	}
-	b, err := r.openBatch(ctx)
-	if err != nil {
-		return fmt.Errorf("reading blobs: %w", err)
-	}
-	var fnErr error
-	err = b.close(b.small(ids, limit, func(id string, data []byte) error {
-		fnErr = fn(id, data)
-		return fnErr
-	}))
-	if fnErr != nil {
-		return fnErr
-	}
-	if err != nil {
-		return fmt.Errorf("reading blobs: %w", err)
-	}
-	return nil
+	return r.readBlobs(ctx, ids, fn, func(b *batch, fn func(id string, data []byte) error) error {
+		return b.small(ids, limit, fn)
+	})
 }
 
 // small asks for sizes first: a large blob would have to be read to its end.
