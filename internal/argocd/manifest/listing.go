@@ -40,23 +40,24 @@ func searched() []string { return []string{".yaml", ".yml", ".json"} }
 // isLink tells of an id that it is that of a symbolic link: it begins with '@'.
 func isLink(id string) bool { return strings.HasPrefix(id, "@") }
 
-// files are those that a request is about. An Application behind a symbolic link
-// is found where it lies.
-func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
-	files, err := r.filesAndLinks(ctx, ask)
+// withoutLinks drops symbolic links: an Application behind one is found where it
+// lies.
+func withoutLinks(files map[string]string) map[string]string {
 	maps.DeleteFunc(files, func(_, id string) bool { return isLink(id) })
-	return files, err
+	return files
 }
 
-func (r *Reader) filesAndLinks(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
+// files are those that a request is about.
+func (r *Reader) files(ctx context.Context, ask arming.TreeAsk) (map[string]string, error) {
 	if len(ask.Globs) > 0 && !ask.Touched {
 		set := arming.NewPathSet(ask.Globs)
 		in := scope{strings.Join(ask.Globs, "\x00"), common(ask.Globs), set.Match}
-		return r.follow(ctx, ask, in, func() (listing, error) {
+		files, err := r.follow(ctx, ask, in, func() (listing, error) {
 			files, err := r.repo.Below(ctx, ask.Commit, in.dir)
 			maps.DeleteFunc(files, func(name, _ string) bool { return !set.Match(name) })
 			return listing{ask.Commit, files}, err
 		})
+		return withoutLinks(files), err
 	}
 	files, err := r.changed(ctx, ask)
 	if err != nil || !ask.Search {
@@ -66,7 +67,7 @@ func (r *Reader) filesAndLinks(ctx context.Context, ask arming.TreeAsk) (map[str
 	if err != nil {
 		return nil, err
 	}
-	out := maps.Clone(found)
+	out := withoutLinks(maps.Clone(found))
 	maps.Copy(out, files)
 	return out, nil
 }
@@ -83,8 +84,7 @@ func (r *Reader) changed(ctx context.Context, ask arming.TreeAsk) (map[string]st
 		return map[string]string{}, nil
 	}
 	files, err := r.repo.At(ctx, ask.Commit, candidates)
-	maps.DeleteFunc(files, func(_, id string) bool { return isLink(id) })
-	return files, err
+	return withoutLinks(files), err
 }
 
 // follow lists the files of a commit by what differs from the one that was
