@@ -59,6 +59,7 @@ func rooms() map[string]room {
 		"internal/navtest/pushbench":  {wiring, nil}, // make bench: a command that nobody installs
 		"internal/navtest/lintbench":  {wiring, nil}, // the same
 		"internal/navtest/storebench": {wiring, nil}, // the same
+		"internal/navtest/measure":    {plain, nil},  // what they have in common
 	}
 }
 

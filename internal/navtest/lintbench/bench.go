@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // message passes both linters, so that both read it to its end.
@@ -31,10 +33,8 @@ func newBench(ctx context.Context, dir string, commits int) (*bench, error) {
 		env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "TZ=UTC", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull},
 	}
 	b.file = filepath.Join(b.repo, ".git", "COMMIT_EDITMSG")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", b.navlint, "github.com/nav-watchdog/nav-watchdog/cmd/navlint")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building navlint: %w\n%s", err, out)
+	if err := measure.Build(ctx, b.navlint, "navlint"); err != nil {
+		return nil, err
 	}
 	if _, err := b.command(ctx, "", nil, "git", "init", "-q", "-b", "main", b.repo); err != nil {
 		return nil, err

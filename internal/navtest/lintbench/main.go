@@ -21,8 +21,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // config is one run.
@@ -98,17 +99,12 @@ func (c config) measure(ctx context.Context, p part) error {
 	if _, err := fmt.Fprintf(c.out, "cpu of a lint of %s, medians of %d\n", p.name, p.runs); err != nil {
 		return err
 	}
-	ours := median(used[0])
+	ours := measure.Median(used[0])
 	for i, program := range p.programs {
-		m := median(used[i])
+		m := measure.Median(used[i])
 		if _, err := fmt.Fprintf(c.out, "  %-32s %9.1f ms %8.1f x navlint\n", program.name, float64(m)/float64(time.Millisecond), m.Seconds()/ours.Seconds()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func median(ds []time.Duration) time.Duration {
-	s := slices.Sorted(slices.Values(ds))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // The folders of hooks that take turns.
@@ -61,10 +63,8 @@ func newBench(ctx context.Context, dir string, c config) (*bench, error) {
 		},
 	}
 	navhook := filepath.Join(dir, "navhook")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", navhook, "github.com/nav-watchdog/nav-watchdog/cmd/navhook")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building navhook: %w\n%s", err, out)
+	if err := measure.Build(ctx, navhook, "navhook"); err != nil {
+		return nil, err
 	}
 	if _, err := b.git(ctx, "", "init", "-q", "--bare", "-b", "main", b.server); err != nil {
 		return nil, err

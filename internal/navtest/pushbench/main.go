@@ -21,8 +21,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // config is one run.
@@ -150,17 +151,9 @@ func (c config) measure(ctx context.Context, b *bench, k kind) error {
 }
 
 func (c config) row(name string, used map[string][]time.Duration) error {
-	none, log, ours := median(used[hooksNone]), median(used[hooksLog]), median(used[hooksOurs])
+	none, log, ours := measure.Median(used[hooksNone]), measure.Median(used[hooksLog]), measure.Median(used[hooksOurs])
 	_, err := fmt.Fprintf(c.out, "%-26s %8.0f %8.0f %8.0f  %.2f\n", name, ms(none), ms(log), ms(ours), ours.Seconds()/log.Seconds())
 	return err
-}
-
-func median(ds []time.Duration) time.Duration {
-	if len(ds) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(ds))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

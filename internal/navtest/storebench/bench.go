@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // bench are the programs and where they run.
@@ -31,10 +33,8 @@ func newBench(ctx context.Context, dir string) (*bench, error) {
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 		},
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "urfave_cli_no_docs", "-ldflags", "-s -w", "-o", dir, "github.com/nav-watchdog/nav-watchdog/cmd/navlint", "github.com/nav-watchdog/nav-watchdog/cmd/navhook")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building the programs: %w\n%s", err, out)
+	if err := measure.Build(ctx, dir, "navlint", "navhook"); err != nil {
+		return nil, err
 	}
 	return b, nil
 }

@@ -21,8 +21,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"time"
+
+	"github.com/nav-watchdog/nav-watchdog/internal/navtest/measure"
 )
 
 // config is one run.
@@ -174,16 +175,8 @@ func (c config) measure(ctx context.Context, p pair) error {
 		}
 	}
 	n := float64(max(p.runs, 1)) * float64(time.Millisecond)
-	cpu := [2]float64{float64(median(all[0][0])) / n, float64(median(all[1][0])) / n}
-	wall := [2]float64{float64(median(all[0][1])) / n, float64(median(all[1][1])) / n}
+	cpu := [2]float64{float64(measure.Median(all[0][0])) / n, float64(measure.Median(all[1][0])) / n}
+	wall := [2]float64{float64(measure.Median(all[0][1])) / n, float64(measure.Median(all[1][1])) / n}
 	_, err := fmt.Fprintf(c.out, "%-46s %10.1f %10.1f %8.2f %8.2f %7s\n", p.name+" / "+p.beside, cpu[0], cpu[1], cpu[0]/cpu[1], wall[0]/wall[1], p.limit)
 	return err
-}
-
-func median(ds []time.Duration) time.Duration {
-	if len(ds) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(ds))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
