@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// With more than so many parts of watches a pass goes through them one by one, and sees between
-// two parts what Applications changed: an event must not wait for thousands of
-// watches that wait.
+// With more than so many parts of watches a pass goes through them part by part,
+// and sees between two what Applications changed: an event must not wait for
+// thousands of watches that wait.
 const (
 	partWatches = 500
 	manyParts   = 4
