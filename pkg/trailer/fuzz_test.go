@@ -90,6 +90,9 @@ func FuzzLint(f *testing.F) {
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		fs := Lint(msg, DefaultPolicy())
 		checkFindings(t, msg, fs)
+		if all := lint(msg, DefaultPolicy()); len(all) != len(fs) {
+			t.Fatalf("%q: at a glance %v, looked at %v", msg, fs, all)
+		}
 		watches, bad := Decode(msg, DefaultPolicy())
 		checkFindings(t, msg, bad)
 		for _, b := range bad {

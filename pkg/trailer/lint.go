@@ -6,6 +6,13 @@ import "fmt"
 // in the order in which it stands there. It looks at the message as it will be
 // in the commit: [Clean] a commit-msg file first.
 func Lint(msg []byte, p Policy) []Finding {
+	if plainlyNone(msg) {
+		return nil
+	}
+	return lint(msg, p)
+}
+
+func lint(msg []byte, p Policy) []Finding {
 	block, spans := parse(msg)
 	l := linter{msg: msg, block: block, spans: spans, decoding: decoding{policy: p}}
 	misses := 0

@@ -2,6 +2,7 @@ package trailer
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 	"strings"
 	"unicode"
@@ -107,6 +108,45 @@ func plainlyFar(key []byte) bool {
 	}
 	// The a stands twice, so of ten different letters six.
 	return bits.OnesCount32(seen&ours) < 6
+}
+
+// plainlyNone tells cheaply of a message, and of nearly all that are not meant
+// for us, that Lint finds nothing in it: whatever it looks for stands in a line
+// before the first colon or '=', but for look-alikes, which are not ASCII.
+func plainlyNone(msg []byte) bool {
+	if !isASCII(msg) {
+		return false
+	}
+	for len(msg) > 0 {
+		line := msg[:nextLine(msg, 0)]
+		msg = msg[len(line):]
+		if i := bytes.IndexByte(line, ':'); i >= 0 {
+			line = line[:i]
+		} else if i = bytes.IndexByte(line, '='); i >= 0 {
+			line = line[:i]
+		} else {
+			continue
+		}
+		if !plainlyFar(line) {
+			return false
+		}
+	}
+	return true
+}
+
+func isASCII(b []byte) bool {
+	const high = 0x8080808080808080
+	for ; len(b) >= 8; b = b[8:] {
+		if binary.NativeEndian.Uint64(b)&high != 0 {
+			return false
+		}
+	}
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // splitKey parts a line at the first colon or what looks like one, or at an
