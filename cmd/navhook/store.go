@@ -21,7 +21,7 @@ func newStore(repo *gitstore.Repo) store {
 }
 
 func (s store) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
-	return s.LogByDate(ctx, tips, exclude, func(c gitstore.Commit) error {
+	return s.Served.Log(ctx, tips, exclude, func(c gitstore.Commit) error {
 		return fn(lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated})
 	})
 }

@@ -21,6 +21,10 @@ func (s store) Log(ctx context.Context, tips, exclude []string, fn func(lint.Com
 	return s.Repo.Log(ctx, tips, exclude, func(c gitstore.Commit) error { return fn(commit(c)) })
 }
 
+func (s store) Ordered(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
+	return s.Repo.Ordered(ctx, tips, exclude, func(c gitstore.Commit) error { return fn(commit(c)) })
+}
+
 func (s store) Each(ctx context.Context, ids []string, fn func(lint.Commit) error) error {
 	commits, err := s.Commits(ctx, ids)
 	if err != nil {

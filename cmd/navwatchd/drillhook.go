@@ -73,7 +73,7 @@ func drillPush(ctx context.Context, e env) (push hook.Config, done func(), err e
 type hookStore struct{ gitstore.Served }
 
 func (s hookStore) Log(ctx context.Context, tips, exclude []string, fn func(lint.Commit) error) error {
-	return s.LogByDate(ctx, tips, exclude, func(c gitstore.Commit) error {
+	return s.Served.Log(ctx, tips, exclude, func(c gitstore.Commit) error {
 		return fn(lint.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message, Truncated: c.Truncated})
 	})
 }

@@ -59,7 +59,7 @@ func (h history) Commits(ctx context.Context, ids []string) ([]watchd.Commit, er
 }
 
 func (h history) Walk(ctx context.Context, tips, exclude []string, fn func(watchd.Commit) error) error {
-	return h.repo.Log(ctx, tips, exclude, func(c gitstore.Commit) error {
+	return h.repo.Ordered(ctx, tips, exclude, func(c gitstore.Commit) error {
 		return fn(watchd.Commit{ID: c.ID, Parents: c.Parents, Message: c.Message})
 	})
 }

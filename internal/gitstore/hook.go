@@ -70,41 +70,6 @@ func variable(env []string, name string) string {
 	return value
 }
 
-// LogByDate is Log in the order in which git finds commits, newest first by
-// date: a parent may come before its child. With a commit-graph, the
-// topological order of Log costs more than the rest of a small answer, because
-// new commits are not in the graph yet. In a hook, a few commits in a line need
-// no process of their own.
-func (r *Repo) LogByDate(ctx context.Context, tips, exclude []string, fn func(Commit) error) error {
-	if len(tips) == 0 { // git would take HEAD
-		return nil
-	}
-	in, err := revs(tips, exclude)
-	if err != nil {
-		return fmt.Errorf("listing commits: %w", err)
-	}
-	if line, ok := r.straight(ctx, tips, exclude); ok {
-		for _, c := range line {
-			if err := fn(c); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var fnErr error
-	err = r.log(ctx, nil, in, func(c Commit) error {
-		fnErr = fn(c)
-		return fnErr
-	})
-	if fnErr != nil {
-		return fnErr
-	}
-	if err != nil {
-		return fmt.Errorf("listing commits: %w", err)
-	}
-	return nil
-}
-
 // HeadBranch is DefaultBranch without a process where HEAD can be read as what
 // it is, a file that names a branch. Where refs are stored otherwise, git keeps
 // a HEAD that names none (refs/heads/.invalid), and is asked. A linked worktree

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -104,35 +103,6 @@ func TestHeadBranch(t *testing.T) {
 	}
 	if got, err := repo.HeadBranch(ctx); err == nil && got == "refs/heads/.invalid" {
 		t.Errorf("took git's placeholder for a branch")
-	}
-}
-
-func TestLogByDateIsLog(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	r := navtest.Bare(t)
-	base := r.Put("base", navtest.Files{"a": navtest.Text("0")})
-	side := r.Commit(navtest.Commit{Branch: "side", Parents: []string{base}, Message: "side\n", Files: navtest.Files{"b": navtest.Text("1")}})
-	r.Put("on main", navtest.Files{"a": navtest.Text("1")})
-	r.Merge("main", "merge\n", navtest.Files{"b": navtest.Text("1")}, side)
-	repo, err := Open(ctx, r.Dir, Options{Env: r.Env()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	keep := func(c Commit) error { got = append(got, c.ID); return nil }
-	if err := repo.LogByDate(ctx, []string{r.Tip("main")}, []string{base}, keep); err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Fields(r.Git("rev-list", "main", "^"+base))
-	if !slices.Equal(got, want) {
-		t.Errorf("LogByDate gives %v, git rev-list %v", got, want)
-	}
-	if err := repo.LogByDate(ctx, nil, nil, func(Commit) error { t.Error("no tips, and yet a commit"); return nil }); err != nil {
-		t.Error(err)
-	}
-	if err := repo.LogByDate(ctx, []string{"--all"}, nil, keep); err == nil {
-		t.Error("took an option for a revision")
 	}
 }
 

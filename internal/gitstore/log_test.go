@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestLog(t *testing.T) {
 		t.Error(diff)
 	}
 	got := logOf(t, g, []string{merge}, []string{one})
-	want := strings.Fields(r.Git("log", "--format=%H", "--reverse", "--topo-order", merge, "^"+one))
+	want := strings.Fields(r.Git("log", "--format=%H", "--reverse", merge, "^"+one))
 	if diff := cmp.Diff(want, ids(got)); diff != "" {
 		t.Errorf("range (-git +ours):\n%s", diff)
 	}
@@ -95,6 +96,39 @@ func TestLog(t *testing.T) {
 		if err := g.Log(context.Background(), []string{bad}, nil, func(gitstore.Commit) error { return nil }); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
+	}
+}
+
+// Where dates lie, only Ordered has parents before their children.
+func TestLogOrder(t *testing.T) {
+	r := navtest.Bare(t)
+	root := r.Put("root", nil)
+	tree := r.Git("rev-parse", root+"^{tree}")
+	at := func(when int, parent string) string {
+		return r.GitIn(fmt.Appendf(nil, "tree %[1]s\nparent %[2]s\nauthor a <a@e> %[3]d +0000\ncommitter a <a@e> %[3]d +0000\n\nx\n", tree, parent, when), "hash-object", "-t", "commit", "-w", "--stdin")
+	}
+	future := at(4_000_000_000, root)
+	past := at(1_000_000_000, future)
+	other := at(2_000_000_000, root)
+	g := open(t, r)
+	var got []gitstore.Commit
+	keep := func(c gitstore.Commit) error {
+		got = append(got, c)
+		return nil
+	}
+	for _, c := range []struct {
+		list func(context.Context, []string, []string, func(gitstore.Commit) error) error
+		args []string
+	}{{g.Log, nil}, {g.Ordered, []string{"--topo-order"}}} {
+		got = nil
+		check(t, c.list(context.Background(), []string{past, other}, []string{root}, keep))
+		want := strings.Fields(r.Git(append([]string{"log", "--format=%H", "--reverse", past, other, "^" + root}, c.args...)...))
+		if diff := cmp.Diff(want, ids(got)); diff != "" {
+			t.Errorf("%v (-git +ours):\n%s", c.args, diff)
+		}
+	}
+	if at := ids(got); slices.Index(at, future) > slices.Index(at, past) {
+		t.Errorf("a child stands before its parent: %v", at)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // faster by a process of their own.
 const maxStraight = 8
 
-// straight lists what tip reaches and base does not where that is a short line:
+// straight lists what tip reaches and base does not, oldest first, where that is a short line:
 // from tip on, every commit has one parent, until the parent is base. Nothing of
 // it can be behind base then. It needs no process but the cat-file that is kept;
 // false: git log must be asked, and says what is wrong if anything is.
@@ -41,6 +41,7 @@ func (r *Repo) straight(ctx context.Context, tips, exclude []string) ([]Commit, 
 			return nil // an error would end the process, which is good for more
 		})
 	}
+	slices.Reverse(line)
 	return line, b.close(err) == nil && plain
 }
 

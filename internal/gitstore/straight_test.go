@@ -65,7 +65,7 @@ func TestStraight(t *testing.T) {
 	} {
 		hook, asking := openKeeping(t, r)
 		list := func(g *Repo) (out []Commit) {
-			err := g.LogByDate(ctx, []string{c.tip}, []string{c.base}, func(c Commit) error { out = append(out, c); return nil })
+			err := g.Log(ctx, []string{c.tip}, []string{c.base}, func(c Commit) error { out = append(out, c); return nil })
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

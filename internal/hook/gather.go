@@ -62,7 +62,6 @@ func gather(ctx context.Context, h lint.History, spans []Span) (found []arrival,
 		if err != nil {
 			return nil, 0, err
 		}
-		slices.Reverse(here)
 		owners := s.ownersOf(parents, here)
 		for _, c := range here {
 			i, known := at[c.ID]

@@ -56,7 +56,7 @@ const RuleTooLong = "nav-message-too-long"
 
 // History lists commits.
 type History interface {
-	// Log hands over the commits that tips reach and exclude does not, in the
-	// order of the implementation. An error of fn ends it and is returned.
+	// Log hands over the commits that tips reach and exclude does not, oldest
+	// first by date. An error of fn ends it and is returned.
 	Log(ctx context.Context, tips, exclude []string, fn func(Commit) error) error
 }

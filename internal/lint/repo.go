@@ -30,6 +30,8 @@ type Clone interface {
 type Repo interface {
 	Clone
 	History
+	// Ordered is Log, parents before their children.
+	Ordered(ctx context.Context, tips, exclude []string, fn func(Commit) error) error
 	// Cut has the commits behind which the history is not here (a shallow clone).
 	Cut(ctx context.Context) (map[string]bool, error)
 	// Each hands over the given commits, by id, and no others.

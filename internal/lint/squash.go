@@ -113,7 +113,7 @@ func (c Config) Squash(ctx context.Context, r Repo, revs Revs, name string, text
 	c.warnPolicy(policy)
 	var messages [][]byte
 	var commits []string
-	err = r.Log(ctx, []string{tip}, []string{base}, func(commit Commit) error {
+	err = r.Ordered(ctx, []string{tip}, []string{base}, func(commit Commit) error {
 		messages, commits = append(messages, commit.Message), append(commits, commit.ID)
 		return nil
 	})
