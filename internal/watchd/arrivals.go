@@ -149,13 +149,13 @@ func (d *Daemon) open(c Commit, limits trailer.Policy, branch, policyAt string, 
 		if _, broken := d.broken[c.ID]; broken {
 			continue
 		}
-		if _, there := d.states[k]; there {
+		if _, there := d.watches.get(k); there {
 			continue
 		}
 		w.Queued = d.queued(c.ID, now)
 		s := verdict.New(w, d.by(c.ID, branch))
 		s.Policy = policyAt
-		d.states[k] = s
+		d.watches.put(k, s)
 		d.cfg.Log.Info("watch opened", "commit", c.ID, "app", w.App.String(), "branch", branch, "mode", string(w.Mode))
 	}
 }

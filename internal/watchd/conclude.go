@@ -105,7 +105,7 @@ func (p *pass) policies(ctx context.Context, s verdict.State) ([]arming.NamedPol
 // what circuit and freezes ask for.
 func (p *pass) all() []verdict.State {
 	out := p.past.states()
-	for k, s := range p.states {
+	for k, s := range p.watches.states {
 		if n, moved := p.next[k]; moved {
 			s = n
 		}
@@ -117,13 +117,11 @@ func (p *pass) all() []verdict.State {
 // siblings adds the other watches of the commit and how their Applications are
 // with it.
 func (p *pass) siblings(ctx context.Context, k key, sc *scene) error {
-	for o, s := range p.states {
-		if o.commit != k.commit || o.app == k.app {
+	for _, o := range p.watches.of(k.commit) {
+		if o.app == k.app {
 			continue
 		}
-		if n, moved := p.next[o]; moved {
-			s = n
-		}
+		s := p.state(o)
 		sc.siblings = append(sc.siblings, s)
 		snap, unseen := p.find(o.app)
 		if !unseen.IsZero() || snap.Look.Absent {
@@ -162,11 +160,8 @@ func (p *pass) plan(ctx context.Context, k key, s verdict.State) (verdict.State,
 		return s.PushRefused(p.now, "building the revert: "+p.clean(err)), nil
 	}
 	p.revert = &revertPlan{key: k, before: s, branch: s.Branch, tip: tip, commit: id}
-	for o, other := range p.states { // the commit's other open watches
-		if n, moved := p.next[o]; moved {
-			other = n
-		}
-		if o.commit == k.commit && o != k && !other.Final(p.now) {
+	for _, o := range p.watches.of(k.commit) { // the commit's other open watches
+		if other := p.state(o); o != k && !other.Final(p.now) {
 			p.next[o], p.write[o] = other.TakenOver(id, p.now), true
 		}
 	}

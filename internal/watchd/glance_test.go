@@ -267,6 +267,49 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// early tells what of web was judged when each pass lists.
+type early struct {
+	*telling
+	m      *memory
+	judged []bool
+}
+
+func (e *early) List(ctx context.Context, now time.Time) (apps, looks []watchd.Snapshot, err error) {
+	e.judged = append(e.judged, strings.Contains(string(e.m.notes[commit]), "web: ERROR_UNWATCHABLE"))
+	return e.telling.List(ctx, now)
+}
+
+// TestSweepYields: an event that comes while a pass fetches does not wait for the
+// list of all Applications either, and the pass goes on upon what that wrote.
+func TestSweepYields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, log := &memory{}, &bytes.Buffer{}
+		e := &early{telling: &telling{changed: make(chan struct{}, 1)}, m: m}
+		m.fetch = func(context.Context) error {
+			if len(m.fetches) == 3 {
+				e.put("web")
+			}
+			return nil
+		}
+		conf := settings(m, log)
+		conf.Cluster, conf.Git, conf.Part = e, many{}, 1
+		end := begin(t, conf)
+		time.Sleep(25 * time.Second) // passes at 0, 10 and 20
+		synctest.Wait()
+		if err := end(); err != nil {
+			t.Errorf("Run ended in %v", err)
+		}
+		if want := []bool{false, false, true}; !slices.Equal(e.judged, want) {
+			t.Errorf("when a pass listed, web was judged: %v, want %v\n%s", e.judged, want, log)
+		}
+		for app, used := range m.used(t) {
+			if used != 20 {
+				t.Errorf("%s used %ds of reach, want 20", app, used)
+			}
+		}
+	})
+}
+
 // used is what the status last written says of reach, by Application.
 func (m *memory) used(t *testing.T) map[string]int64 {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/arming"
@@ -114,22 +115,21 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 		return
 	}
 	if wrote, ok := d.wrote[commit]; ok && !f.gone && f.sum == wrote {
-		d.stored[commit], d.sums[commit] = true, f.sum
+		d.watches.note(commit, true)
+		d.sums[commit] = f.sum
 		return
 	}
 	delete(d.broken, commit)
 	delete(d.sick, "verdicts "+commit)
 	if f.gone { // removed; what is open is written again
-		delete(d.stored, commit)
+		d.watches.note(commit, false)
 		return
 	}
 	own := map[key]verdict.State{}
 	if !first { // at first nothing is known yet
-		for k, s := range d.states {
-			if k.commit == commit {
-				own[k] = s
-				delete(d.states, k)
-			}
+		for _, k := range slices.Clone(d.watches.of(commit)) {
+			own[k], _ = d.watches.get(k)
+			d.watches.drop(k)
 		}
 	}
 	if f.err != nil {
@@ -150,14 +150,15 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 		d.past.rest(commit, f.sum, f.states)
 		return
 	}
-	d.stored[commit], d.sums[commit] = true, f.sum
+	d.watches.note(commit, true)
+	d.sums[commit] = f.sum
 	for _, s := range f.states {
 		k := key{commit, s.Watch.App}
 		s = d.status.restore(k, s)
 		if o, ours := own[k]; ours {
 			s = s.Resume(o)
 		}
-		d.states[k] = s
+		d.watches.put(k, s)
 	}
 }
 

@@ -28,6 +28,7 @@ type pass struct {
 	// between looks at what changed, while a pass goes on, and reports whether that
 	// was written; nil: nobody looks.
 	between func(context.Context) bool
+	moved   bool // somebody did: what it wrote is what this pass writes on top of
 	// undecided says that a step could not be ended without a fetch.
 	undecided bool
 	revert    *revertPlan
@@ -57,6 +58,7 @@ func (d *Daemon) newPass() *pass {
 
 func (p *pass) run(ctx context.Context) error {
 	fetchErr := p.fetch(ctx)
+	p.yield(ctx)
 	between := p.look(ctx)
 	if !p.fetched {
 		return fetchErr
@@ -206,11 +208,11 @@ func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return p.states[open[a]].Watch.Queued.Compare(p.states[open[b]].Watch.Queued)
+		return p.watches.states[open[a]].Watch.Queued.Compare(p.watches.states[open[b]].Watch.Queued)
 	})
 	for _, i := range order {
 		k := open[i]
-		s := p.states[k]
+		s := p.watches.states[k]
 		branches := []string{s.Branch}
 		if s.Branch == "" {
 			branches = qs[i].branches(p.view)
@@ -231,20 +233,28 @@ func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
 // openKeys lists the watches that are not ended, in a stable order.
 func (p *pass) openKeys() []key {
 	var open []key
-	if p.keys != nil {
+	add := func(k key) {
+		if s, there := p.watches.get(k); there && !s.Final(p.now) && p.broken[k.commit] == nil {
+			open = append(open, k)
+		}
+	}
+	switch {
+	case p.keys != nil:
 		for _, k := range p.keys {
-			if s, there := p.states[k]; there && !s.Final(p.now) && p.broken[k.commit] == nil {
-				open = append(open, k)
-			}
+			add(k)
 		}
 		return open
-	}
-	for k := range p.states {
-		if p.only != nil && !p.only.has(k.app) {
-			continue
+	case p.only != nil:
+		for name := range p.only {
+			for _, k := range p.watches.named(name) {
+				if p.only.has(k.app) {
+					add(k)
+				}
+			}
 		}
-		if s := p.states[k]; !s.Final(p.now) && p.broken[k.commit] == nil {
-			open = append(open, k)
+	default:
+		for k := range p.watches.states {
+			add(k)
 		}
 	}
 	slices.SortFunc(open, byKey)
@@ -252,7 +262,7 @@ func (p *pass) openKeys() []key {
 }
 
 func (p *pass) question(k key, between passed) question {
-	s := p.states[k]
+	s, _ := p.watches.get(k)
 	shown := append(between.of(k.app), p.matching(k.app)...)
 	var memory verdict.Memory
 	if n := len(shown); n > 0 {
@@ -282,7 +292,7 @@ func (p *pass) find(app verdict.App) (Snapshot, verdict.Reason) {
 
 // step moves one watch, and reads its Application directly where that decides.
 func (p *pass) step(ctx context.Context, k key, q question, between passed) error {
-	s := p.states[k]
+	s, _ := p.watches.get(k)
 	snap, unseen := p.find(k.app)
 	in := verdict.Input{Now: p.now, Poll: p.cfg.Interval, Unseen: unseen, Memory: p.memory[snap.Look.App]}
 	if unseen.IsZero() {
@@ -371,7 +381,7 @@ func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict
 		p.direct[app] = snap
 		p.memory[app] = p.memory[app].Remember(snap.Look, p.cfg.Refresh)
 	}
-	s := p.states[k]
+	s, _ := p.watches.get(k)
 	q := newQuestion(s.Subject(), p.memory[app], &snap.Look)
 	if err := p.asker.prepare(ctx, p.view, []question{q}); err != nil {
 		return err
@@ -385,11 +395,11 @@ func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict
 // nothing that would have to be written is kept.
 func (p *pass) keep() {
 	for k, s := range p.absorbed {
-		p.states[k] = s
+		p.watches.put(k, s)
 	}
 	for k, s := range p.next {
 		if !p.write[k] {
-			p.states[k] = s
+			p.watches.put(k, s)
 		}
 	}
 	p.stepped()

@@ -100,7 +100,8 @@ func allFinal(states []verdict.State, now time.Time) bool {
 // to fetch it, so several are read at a time; they are taken in one by one.
 func (d *Daemon) readVerdicts(ctx context.Context, now time.Time) error {
 	if !d.loaded { // an attempt before this one may have come half way
-		d.states, d.past, d.broken = map[key]verdict.State{}, newPast(), map[string]error{}
+		d.watches.forget()
+		d.past, d.broken = newPast(), map[string]error{}
 	}
 	type raw struct {
 		commit string
@@ -139,16 +140,16 @@ func (d *Daemon) readVerdicts(ctx context.Context, now time.Time) error {
 // read as they were written.
 func (d *Daemon) settle(now time.Time) {
 	final := map[string]bool{} // of commits: the others are nearly all
-	for k, s := range d.states {
+	for k, s := range d.watches.states {
 		if s.Final(now) {
-			final[k.commit] = d.stored[k.commit] && !d.unread[k.commit] && d.broken[k.commit] == nil
+			final[k.commit] = d.watches.noted[k.commit] && !d.unread[k.commit] && d.broken[k.commit] == nil
 		}
 	}
 	if len(final) == 0 {
 		return
 	}
 	byCommit := map[string][]verdict.State{}
-	for k, s := range d.states {
+	for k, s := range d.watches.states {
 		if !s.Final(now) {
 			final[k.commit] = false
 		} else if final[k.commit] {
@@ -163,7 +164,7 @@ func (d *Daemon) settle(now time.Time) {
 		d.past.rest(commit, sum, states)
 		for _, s := range states {
 			k := key{commit, s.Watch.App}
-			delete(d.states, k)
+			d.watches.drop(k)
 			delete(d.written, k)
 			delete(d.refused, k)
 		}
@@ -171,7 +172,7 @@ func (d *Daemon) settle(now time.Time) {
 		delete(d.wrote, commit)
 		delete(d.tried, commit)
 		delete(d.judgedBy, commit)
-		delete(d.stored, commit)
+		d.watches.note(commit, false)
 		delete(d.asker.standing, commit)
 	}
 }
@@ -193,9 +194,10 @@ func (d *Daemon) recall(ctx context.Context, commits []string) error {
 			d.broken[c] = f.err
 			continue
 		}
-		d.stored[c], d.sums[c] = !f.gone, f.sum
+		d.watches.note(c, !f.gone)
+		d.sums[c] = f.sum
 		for _, s := range f.states {
-			d.states[key{c, s.Watch.App}] = s
+			d.watches.put(key{c, s.Watch.App}, s)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func (d *Daemon) Report(err error, took time.Duration) Report {
 
 func (d *Daemon) openWatches(now time.Time) int {
 	open := 0
-	for _, s := range d.states {
+	for _, s := range d.watches.states {
 		if !s.Final(now) {
 			open++
 		}

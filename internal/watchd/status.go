@@ -137,7 +137,7 @@ func (d *Daemon) statusBytes(now time.Time, verdicts string) []byte {
 	if !d.loaded { // nothing is known of the watches yet: theirs stay
 		s.Budgets = append(s.Budgets, d.status.Budgets...)
 	}
-	for k, st := range d.states {
+	for k, st := range d.watches.states {
 		if st.Final(now) {
 			continue
 		}
@@ -186,7 +186,7 @@ func (d *Daemon) inventoryBytes(ctx context.Context, now time.Time) []byte {
 	place.Watcher = &arming.Watcher{Every: d.cfg.StatusInterval, Signs: verdict.TriOf(d.cfg.Signs), Circuits: map[string]string{}}
 	policy := d.policyOf(ctx, d.view.Branches[d.view.Default])
 	states := d.past.states()
-	for _, s := range d.states {
+	for _, s := range d.watches.states {
 		states = append(states, s)
 	}
 	open := func(app verdict.App) string { return verdict.Circuit(states, d.people, limits(policy), app, now) }

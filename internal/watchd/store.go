@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -38,7 +37,7 @@ func (p *pass) store(ctx context.Context) error {
 	// tip could not tell that `verdicts` was deleted.
 	due := p.freezeBackwards() || p.statusDue || p.status.Watcher != p.watcher() || p.now.Sub(p.status.At) >= p.cfg.StatusInterval || (len(w.Verdicts) > 0 && p.said == "")
 	if len(w.Verdicts) == 0 && !due {
-		maps.Copy(p.states, p.next)
+		p.merge()
 		return nil
 	}
 	w.Message = p.message(w)
@@ -77,28 +76,23 @@ func (p *pass) store(ctx context.Context) error {
 func (p *pass) merge() (undo func()) {
 	old := make(map[key]verdict.State, len(p.next))
 	for k, s := range p.next {
-		old[k] = p.states[k]
-		p.states[k] = s
+		old[k], _ = p.watches.get(k)
+		p.watches.put(k, s)
 	}
-	return func() { maps.Copy(p.states, old) }
+	return func() {
+		for k, s := range old {
+			p.watches.put(k, s)
+		}
+	}
 }
 
 // notes are those that must be written.
 func (p *pass) notes() map[string][]byte {
-	byCommit := map[string][]key{}
+	out := map[string][]byte{}
 	for k, must := range p.write {
-		if must && p.broken[k.commit] == nil {
-			byCommit[k.commit] = nil
+		if must && p.broken[k.commit] == nil && out[k.commit] == nil {
+			out[k.commit] = p.note(p.watches.of(k.commit))
 		}
-	}
-	for k := range p.states {
-		if of, must := byCommit[k.commit]; must {
-			byCommit[k.commit] = append(of, k)
-		}
-	}
-	out := make(map[string][]byte, len(byCommit))
-	for commit, of := range byCommit {
-		out[commit] = p.note(of)
 	}
 	return out
 }
@@ -110,7 +104,7 @@ func (p *pass) freezeBackwards() bool {
 	freezes := slices.Clone(p.status.Freezes)
 	var frozen []key
 	for k, s := range p.next {
-		if !s.Frozen.IsZero() && p.states[k].Frozen.IsZero() {
+		if !s.Frozen.IsZero() && p.watches.states[k].Frozen.IsZero() {
 			frozen = append(frozen, k)
 		}
 	}
@@ -138,18 +132,32 @@ func (p *pass) note(of []key) []byte {
 }
 
 // mark adds to what must be written: a stanza that was never written, and a
-// reason that changed, at most every reasonInterval.
+// reason that changed, at most every reasonInterval. Of a glance that is what it
+// looks at.
 func (p *pass) mark() {
-	for k := range p.states {
-		if !p.stored[k.commit] {
-			p.write[k] = true
-			continue
-		}
-		if w := p.written[k]; w.at.IsZero() || p.now.Sub(w.at) < reasonInterval {
-			continue
-		} else if s := p.state(k); w.code != s.Reason.Code && !s.Final(p.now) {
+	for commit := range p.watches.fresh {
+		for _, k := range p.watches.of(commit) {
 			p.write[k] = true
 		}
+	}
+	if p.only != nil {
+		for k := range p.next {
+			p.markReason(k)
+		}
+		return
+	}
+	for k := range p.watches.states {
+		p.markReason(k)
+	}
+}
+
+func (p *pass) markReason(k key) {
+	w := p.written[k]
+	if w.at.IsZero() || p.now.Sub(w.at) < reasonInterval {
+		return
+	}
+	if s := p.state(k); w.code != s.Reason.Code && !s.Final(p.now) {
+		p.write[k] = true
 	}
 }
 
@@ -184,24 +192,24 @@ func (p *pass) state(k key) verdict.State {
 	if s, moved := p.next[k]; moved {
 		return s
 	}
-	return p.states[k]
+	s, _ := p.watches.get(k)
+	return s
 }
 
 // arrivedWrite makes what was written the daemon's own, and tells.
 func (p *pass) arrivedWrite(w Write, due bool) {
 	for commit, note := range w.Verdicts {
-		p.stored[commit], p.wrote[commit], p.unread[commit] = true, sha256.Sum256(note), true
-	}
-	for k := range p.states {
-		if _, ok := w.Verdicts[k.commit]; ok {
-			p.written[k] = writing{p.now, p.states[k].Reason.Code}
+		p.watches.note(commit, true)
+		p.wrote[commit], p.unread[commit] = sha256.Sum256(note), true
+		for _, k := range p.watches.of(commit) {
+			p.written[k] = writing{p.now, p.state(k).Reason.Code}
 		}
 	}
 	if due {
 		p.status.At, p.status.Watcher, p.statusDue = p.now, p.watcher(), false
 	}
 	for _, k := range p.moving() {
-		s := p.states[k]
+		s := p.state(k)
 		p.cfg.Log.Info("watch moved", "commit", k.commit, "app", k.app.String(), "verdict", string(s.Verdict),
 			"reason", s.Reason.String(), "recovery", string(s.Recovery), "revert", s.Revert)
 		p.moves[string(s.Verdict)]++

@@ -26,7 +26,14 @@ func (d *Daemon) part() int {
 // branches stand as they stood Git is asked next to nothing; otherwise it is asked
 // once for all.
 func (p *pass) mayPart() bool {
-	return p.between != nil && p.online && len(p.states) > manyParts*p.part() && p.asker.tips == p.view.fingerprint()
+	return p.between != nil && p.online && len(p.watches.states) > manyParts*p.part() && p.asker.tips == p.view.fingerprint()
+}
+
+// yield lets what Applications changed go first, where the pass may be parted.
+func (p *pass) yield(ctx context.Context) {
+	if p.mayPart() && p.between(ctx) {
+		p.moved = true
+	}
 }
 
 // sweep steps the watches for which nothing but time has passed, and makes that the
@@ -34,15 +41,15 @@ func (p *pass) mayPart() bool {
 // looks in between, those that would move, those that ask for a direct look.
 func (p *pass) sweep(ctx context.Context) error {
 	open := p.openKeys()
-	if err := p.acquaint(ctx, p.looked()); err != nil {
-		return err
+	for part := range slices.Chunk(p.looked(), p.part()) {
+		p.yield(ctx)
+		if err := p.acquaint(ctx, part); err != nil {
+			return err
+		}
 	}
 	p.keys = []key{}
-	moved := false
 	for part := range slices.Chunk(open, p.part()) {
-		if p.between(ctx) {
-			moved = true
-		}
+		p.yield(ctx)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -55,11 +62,6 @@ func (p *pass) sweep(ctx context.Context) error {
 		if waiting.has(k.app) && !slices.Contains(p.keys, k) {
 			p.keys = append(p.keys, k)
 		}
-	}
-	p.now = p.cfg.Now()
-	if moved { // what it wrote is what this pass writes on top of
-		p.online = false
-		return p.fetch(ctx)
 	}
 	return nil
 }
@@ -85,7 +87,7 @@ func (p *pass) settled(ctx context.Context, part []key) error {
 			p.keys = append(p.keys, k)
 			continue
 		}
-		p.states[k] = s
+		p.watches.put(k, s)
 	}
 	return nil
 }
@@ -93,10 +95,18 @@ func (p *pass) settled(ctx context.Context, part []key) error {
 // sweepOr goes through the watches in parts where it may. Without it nothing is
 // put aside, and the pass judges all of them.
 func (p *pass) sweepOr(ctx context.Context, between passed) (passed, error) {
-	if !p.mayPart() {
+	if !p.mayPart() && !p.moved {
 		return between, nil
 	}
-	err := p.sweep(ctx)
+	var err error
+	if p.mayPart() {
+		err = p.sweep(ctx)
+	}
+	p.now = p.cfg.Now()
+	if err == nil && p.moved {
+		p.online = false
+		err = p.fetch(ctx)
+	}
 	if p.foreign != "" {
 		p.online = false
 	}

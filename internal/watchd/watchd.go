@@ -62,20 +62,19 @@ type Daemon struct {
 	asker *asker
 
 	view     View
-	fetched  bool                  // view is of a fetch
-	states   map[key]verdict.State // of commits that have not ended
-	past     past                  // of those that have
-	loaded   bool                  // verdicts were read once
-	foreign  string                // why verdicts is not believed; empty: it is
-	sums     map[string][32]byte   // digest of the note as it was last read
-	unread   map[string]bool       // written, and not read again yet
-	written  map[key]writing       // when this daemon last wrote a stanza
-	wrote    map[string][32]byte   // digest of the note that it last wrote
-	tried    map[string][32]byte   // the same of a push that may have arrived
-	triedBy  time.Time             // the newest look in between that such a push was judged by
-	judgedBy map[string]time.Time  // the same of one that had arrived, by commit
-	stored   map[string]bool       // commits that have a note in the repository
-	broken   map[string]error      // commits whose note cannot be read
+	fetched  bool // view is of a fetch
+	watches  *watches
+	past     past                 // of those that have
+	loaded   bool                 // verdicts were read once
+	foreign  string               // why verdicts is not believed; empty: it is
+	sums     map[string][32]byte  // digest of the note as it was last read
+	unread   map[string]bool      // written, and not read again yet
+	written  map[key]writing      // when this daemon last wrote a stanza
+	wrote    map[string][32]byte  // digest of the note that it last wrote
+	tried    map[string][32]byte  // the same of a push that may have arrived
+	triedBy  time.Time            // the newest look in between that such a push was judged by
+	judgedBy map[string]time.Time // the same of one that had arrived, by commit
+	broken   map[string]error     // commits whose note cannot be read
 	arrived  map[string][]verdict.Arrival
 	people   []verdict.PeopleLine
 	memory   map[verdict.App]verdict.Memory
@@ -124,7 +123,7 @@ func New(c Config) (*Daemon, error) {
 	}
 	return &Daemon{
 		cfg: c, asker: newAsker(c.Git, c.Names),
-		states: map[key]verdict.State{}, past: newPast(), sums: map[string][32]byte{}, unread: map[string]bool{}, written: map[key]writing{}, wrote: map[string][32]byte{}, tried: map[string][32]byte{}, judgedBy: map[string]time.Time{}, stored: map[string]bool{}, broken: map[string]error{},
+		watches: newWatches(), past: newPast(), sums: map[string][32]byte{}, unread: map[string]bool{}, written: map[key]writing{}, wrote: map[string][32]byte{}, tried: map[string][32]byte{}, judgedBy: map[string]time.Time{}, broken: map[string]error{},
 		arrived: map[string][]verdict.Arrival{}, memory: map[verdict.App]verdict.Memory{},
 		policy: map[string]arming.Policy{}, refused: map[key]int{}, sick: map[string]string{},
 		policySums: map[string]string{}, moves: map[string]int{}, untold: map[string][]Notice{},
