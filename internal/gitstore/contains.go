@@ -30,38 +30,55 @@ func (r *Repo) Contains(ctx context.Context, commits, revs []string) (map[string
 // ContainsEach is Contains where each commit has revs of its own: what nobody
 // asks, of thousands of commits and as many revs, would be most of the answer.
 func (r *Repo) ContainsEach(ctx context.Context, asked map[string][]string) (map[string]map[string]bool, error) {
-	answers := make(map[string]map[string]bool, len(asked))
-	var commits, revs []string
+	var revs []string
 	seen := map[string]bool{}
-	for _, c := range slices.Sorted(maps.Keys(asked)) {
-		answers[c] = make(map[string]bool, len(asked[c]))
-		commits = append(commits, c)
-		for _, rev := range asked[c] {
+	for c, of := range asked {
+		if err := r.checkID(c); err != nil {
+			return nil, fmt.Errorf("asking what contains commits: %w", err)
+		}
+		for _, rev := range of {
 			if !seen[rev] {
 				seen[rev] = true
 				revs = append(revs, rev)
 			}
 		}
 	}
-	if err := r.checkIDs(commits, revs); err != nil {
+	slices.Sort(revs)
+	if err := r.checkIDs(revs); err != nil {
 		return nil, fmt.Errorf("asking what contains commits: %w", err)
 	}
-	if len(revs) == 0 {
-		return answers, nil
-	}
-	if len(revs) == 1 && len(commits) > maxColours {
-		all, err := r.holdsAll(ctx, revs[0], commits)
+	if len(revs) == 1 && len(asked) > maxColours {
+		all, err := r.holdsAll(ctx, revs[0], asked)
 		if err != nil {
 			return nil, fmt.Errorf("asking what contains commits: %w", err)
 		}
 		if all {
-			for _, c := range commits {
-				for _, rev := range asked[c] {
-					answers[c][rev] = true
-				}
-			}
-			return answers, nil
+			return yesToAll(revs[0], asked), nil
 		}
+	}
+	return r.containsEach(ctx, asked, revs)
+}
+
+// yesToAll is the answer of one rev that contains everything.
+func yesToAll(rev string, asked map[string][]string) map[string]map[string]bool {
+	yes := map[string]bool{rev: true} // the same of all: nobody writes to an answer
+	answers := make(map[string]map[string]bool, len(asked))
+	for c, revs := range asked {
+		if answers[c] = yes; len(revs) == 0 {
+			answers[c] = nil
+		}
+	}
+	return answers
+}
+
+func (r *Repo) containsEach(ctx context.Context, asked map[string][]string, revs []string) (map[string]map[string]bool, error) {
+	commits := slices.Sorted(maps.Keys(asked))
+	answers := make(map[string]map[string]bool, len(asked))
+	for _, c := range commits {
+		answers[c] = make(map[string]bool, len(asked[c]))
+	}
+	if len(revs) == 0 {
+		return answers, nil
 	}
 	g := newGraph(commits, revs)
 	if err := r.walkGraph(ctx, g); err != nil {
@@ -119,10 +136,10 @@ func (r *Repo) walkGraph(ctx context.Context, g *graph) error {
 
 // holdsAll reports whether all commits lie in the history of one rev, as those
 // that are watched on a branch nearly always do: then nobody need know how.
-func (r *Repo) holdsAll(ctx context.Context, rev string, commits []string) (bool, error) {
-	missing := make(map[string]bool, len(commits))
-	for _, c := range commits {
-		missing[c] = true
+func (r *Repo) holdsAll(ctx context.Context, rev string, commits map[string][]string) (bool, error) {
+	missing := make(map[string]struct{}, len(commits))
+	for c := range commits {
+		missing[c] = struct{}{}
 	}
 	c := command{args: []string{"rev-list", "--end-of-options", rev}}
 	err := r.stream(ctx, c, func(p io.Reader) error {
@@ -135,11 +152,7 @@ func (r *Repo) holdsAll(ctx context.Context, rev string, commits []string) (bool
 			if err != nil {
 				return endedEarly(err)
 			}
-			id := line[:len(line)-1]
-			if !missing[string(id)] {
-				continue
-			}
-			if delete(missing, string(id)); len(missing) == 0 {
+			if delete(missing, string(line[:len(line)-1])); len(missing) == 0 {
 				return errSettled
 			}
 		}
