@@ -172,7 +172,7 @@ func logger(e env, l config.Log, clean redactor) *slog.Logger {
 const longestGit = 15 * time.Minute
 
 func openMirror(ctx context.Context, e env, set config.Daemon) (*gitstore.Repo, *gitstore.Remote, error) {
-	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit, SSH: set.Notes == config.NotesSigned})
+	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit, Keep: true, SSH: set.Notes == config.NotesSigned})
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the mirror %s: %w", set.Mirror, err)
 	}

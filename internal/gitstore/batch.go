@@ -107,8 +107,7 @@ type batch struct {
 
 // openBatch starts a process, or takes the one that was kept.
 func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
-	if b := r.kept; b != nil {
-		r.kept = nil
+	if b := r.kept.Swap(nil); b != nil {
 		if b.p.mayBeUsed() {
 			return b, nil
 		}
@@ -126,8 +125,7 @@ func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
 // wrong and the repository keeps one. err is what the caller met, and is
 // returned first.
 func (b *batch) close(err error) error {
-	if r := b.repo; r.keep && err == nil && r.kept == nil {
-		r.kept = b
+	if r := b.repo; r.keep && err == nil && r.kept.CompareAndSwap(nil, b) {
 		return nil
 	}
 	return b.end(err)

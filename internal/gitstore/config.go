@@ -14,7 +14,7 @@ import (
 // out: nothing that a pusher's account says reaches it. Keys are compared as git
 // does, the part between the dots exactly, the rest without regard to case.
 func (r *Repo) Config(ctx context.Context, keys ...string) (map[string][]string, error) {
-	if r.keep {
+	if r.hook {
 		if data, err := os.ReadFile(filepath.Join(r.gitDir, "config")); err == nil {
 			if found, plain := plainConfig(data, keys); plain {
 				return found, nil
@@ -63,7 +63,7 @@ func (r *Repo) userList(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	if r.keep {
+	if r.hook {
 		r.listed = out
 	}
 	return out, nil

@@ -10,7 +10,7 @@ import (
 // by commit. It needs no process but the cat-file that is kept; false: git
 // diff-tree must be asked, and says what is wrong if anything is.
 func (r *Repo) fewChanges(ctx context.Context, ids []string) (map[string][]PathChange, bool) {
-	if !r.keep || r.shallow || len(ids) == 0 || len(ids) > maxStraight || r.checkIDs(ids) != nil {
+	if !r.hook || r.shallow || len(ids) == 0 || len(ids) > maxStraight || r.checkIDs(ids) != nil {
 		return nil, false
 	}
 	b, err := r.openBatch(ctx)
@@ -30,7 +30,7 @@ func (r *Repo) fewChanges(ctx context.Context, ids []string) (map[string][]PathC
 
 // fewBetween is Between where few folders differ, in the same way.
 func (r *Repo) fewBetween(ctx context.Context, from, to string) ([]PathChange, bool) {
-	if !r.keep || r.checkIDs([]string{from, to}) != nil {
+	if !r.hook || r.checkIDs([]string{from, to}) != nil {
 		return nil, false
 	}
 	b, err := r.openBatch(ctx)

@@ -21,7 +21,7 @@ var errNotFew = errors.New("not a few plain folders")
 // be asked, and says what is wrong if anything is.
 func (r *Repo) fewFiles(ctx context.Context, rev, dir string) ([]File, bool) {
 	dir = strings.TrimSuffix(dir, "/")
-	if !r.keep || r.checkID(rev) != nil || dir == "" || checkPath(dir) != nil {
+	if !r.hook || r.checkID(rev) != nil || dir == "" || checkPath(dir) != nil {
 		return nil, false
 	}
 	b, err := r.openBatch(ctx)

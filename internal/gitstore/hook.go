@@ -15,12 +15,14 @@ import (
 // pusher's, unless there is something it must ask: a linked worktree, another
 // object format, a shallow repository.
 //
-// The Repo keeps one cat-file for all that it is asked: a process costs more
-// than most answers. So it is for one goroutine, and must be closed.
+// The Repo keeps one cat-file for all that it is asked (Options.Keep): a process
+// costs more than most answers. It reads few objects itself instead of starting
+// another, and the configuration once, so it is for one goroutine.
 func OpenHook(ctx context.Context, dir string, o Options) (*Repo, error) {
+	o.Keep = true
 	r, err := openHook(ctx, dir, o)
 	if r != nil {
-		r.keep = true
+		r.hook = true
 	}
 	return r, err
 }

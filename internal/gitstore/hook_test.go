@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
@@ -181,22 +182,39 @@ func TestKeptProcess(t *testing.T) {
 		}
 	}
 	ask()
-	first := g.kept
+	first := g.kept.Load()
 	ask()
-	if first == nil || g.kept != first {
+	if first == nil || g.kept.Load() != first {
 		t.Error("the process was not kept")
 	}
 	if _, odd, err := g.FileAt(ctx, c, "big"); odd == "" || err != nil {
 		t.Errorf("too large: %q, %v", odd, err)
 	}
-	if g.kept == first {
+	if g.kept.Load() == first {
 		t.Error("a process is kept whose answer was not read to the end")
 	}
 	ask()
 	r.Put("two", navtest.Files{"b": navtest.Text("b")}) // comes in while the process runs
 	ask()
+	for range 2 { // what it has read so far is packed, and packed anew, while it runs
+		kept := g.kept.Load()
+		r.Git("gc", "-q", "--prune=now")
+		r.Put("more", navtest.Files{"c": navtest.Text("c")})
+		ask()
+		if kept == nil || g.kept.Load() != kept {
+			t.Error("the process did not outlive a gc")
+		}
+	}
+	var asking sync.WaitGroup // one of them gets the process, and one leaves its own
+	for range 8 {
+		asking.Go(ask)
+	}
+	asking.Wait()
+	if g.kept.Load() == nil {
+		t.Error("no process was kept")
+	}
 	g.Close()
-	if g.kept != nil {
+	if g.kept.Load() != nil {
 		t.Error("closed, and still there")
 	}
 	ask()

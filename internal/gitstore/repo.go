@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,14 +25,17 @@ type Options struct {
 	Hook bool
 	// Timeout is the limit of one git process; 0 is two minutes.
 	Timeout time.Duration
+	// Keep lets one `git cat-file` go on running for the next question, until
+	// Close. It sees what other processes write meanwhile.
+	Keep bool
 	// SSH: signatures are made with SSH keys, whatever the configuration says.
 	SSH bool
 }
 
 const defaultTimeout = 2 * time.Minute
 
-// Repo is one repository. It holds no process and no file open, and its methods
-// may be called from several goroutines; one of OpenHook differs.
+// Repo is one repository. Its methods may be called from several goroutines, but
+// for one of OpenHook. Without Options.Keep it holds no process and no file open.
 type Repo struct {
 	gitDir  string   // absolute
 	cwd     string   // where git is started
@@ -42,17 +46,16 @@ type Repo struct {
 	shallow bool
 	ssh     bool
 
-	keep bool   // one cat-file is kept for the next question (OpenHook)
-	kept *batch // it, while nobody asks; its answers were read to the end
+	keep bool
+	kept atomic.Pointer[batch] // the cat-file, while nobody asks; its answers were read to the end
 
+	hook   bool   // it is of OpenHook
 	listed []byte // the user's configuration, once it was asked for (OpenHook)
 }
 
-// Close ends the process that OpenHook lets a Repo keep. The Repo is good for
-// use afterwards.
+// Close ends the process that a Repo keeps. The Repo is good for use afterwards.
 func (r *Repo) Close() {
-	if b := r.kept; b != nil {
-		r.kept = nil
+	if b := r.kept.Swap(nil); b != nil {
 		_ = b.end(nil) // every answer was read
 	}
 }
@@ -101,7 +104,7 @@ func newRepo(dir string, o Options) *Repo {
 	if dir == "" {
 		dir = "."
 	}
-	r := &Repo{cwd: dir, timeout: o.Timeout, ssh: o.SSH}
+	r := &Repo{cwd: dir, timeout: o.Timeout, ssh: o.SSH, keep: o.Keep}
 	if r.timeout <= 0 {
 		r.timeout = defaultTimeout
 	}

@@ -16,7 +16,7 @@ const maxStraight = 8
 // it can be behind base then. It needs no process but the cat-file that is kept;
 // false: git log must be asked, and says what is wrong if anything is.
 func (r *Repo) straight(ctx context.Context, tips, exclude []string) ([]Commit, bool) {
-	if !r.keep || r.shallow || len(tips) != 1 || len(exclude) != 1 || r.checkIDs(tips, exclude) != nil {
+	if !r.hook || r.shallow || len(tips) != 1 || len(exclude) != 1 || r.checkIDs(tips, exclude) != nil {
 		return nil, false
 	}
 	b, err := r.openBatch(ctx)
