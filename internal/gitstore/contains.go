@@ -138,11 +138,11 @@ func (r *Repo) walkGraph(ctx context.Context, g *graph) error {
 // that are watched on a branch nearly always do: then nobody need know how.
 func (r *Repo) holdsAll(ctx context.Context, rev string, commits map[string][]string) (bool, error) {
 	missing := make(map[string]struct{}, len(commits))
-	for c := range commits {
-		missing[c] = struct{}{}
-	}
 	c := command{args: []string{"rev-list", "--end-of-options", rev}}
 	err := r.stream(ctx, c, func(p io.Reader) error {
+		for c := range commits { // while git starts
+			missing[c] = struct{}{}
+		}
 		lines := bufio.NewReaderSize(p, 64<<10)
 		for {
 			line, err := lines.ReadSlice('\n')

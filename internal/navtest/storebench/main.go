@@ -110,7 +110,10 @@ func (c config) on(ctx context.Context, b *bench, repo, name string) error {
 	if _, err := b.git(ctx, nil, "-C", repo, "commit-graph", "write", "--reachable"); err != nil {
 		return err
 	}
-	for _, p := range s.pairs()[:2] {
+	for _, p := range s.pairs() {
+		if !p.reading {
+			continue
+		}
 		p.name += ", commit-graph"
 		if err := c.measure(ctx, p); err != nil {
 			return fmt.Errorf("measuring %s: %w", p.name, err)
@@ -143,6 +146,7 @@ func (c config) onWatched(ctx context.Context, b *bench) error {
 type pair struct {
 	name, beside string
 	limit        string
+	reading      bool // of history, for which git may have a commit-graph
 	runs         int // of one measurement; 0: one
 	ours, git    func(ctx context.Context, n int) (used, error)
 }

@@ -39,18 +39,31 @@ func (b *bench) subject(ctx context.Context, repo string, watches int) (*subject
 
 func (s *subject) pairs() []pair {
 	asked := []byte(s.tip + "\n" + strings.Join(s.watched, "\n") + "\n")
+	messages, list := []string{"log", "--format=%H%x00%B", s.tip}, []string{"rev-list", s.tip}
 	return []pair{
 		{
-			name: "all messages, linted", beside: "git log %H%x00%B", limit: "1.3",
-			ours: s.lint, git: s.program(s.repo, nil, "git", "log", "--format=%H%x00%B", s.tip),
+			name: "all messages, linted", beside: "git log %H%x00%B", limit: "1.3", reading: true,
+			ours: s.lint, git: s.program(s.repo, nil, "git", messages...),
 		}, {
-			name: fmt.Sprintf("%d watches contained", len(s.watched)), beside: "git rev-list", limit: "2",
-			ours: s.program(s.repo, asked, s.self, "-child", "contains", "-dir", s.repo), git: s.program(s.repo, nil, "git", "rev-list", s.tip),
+			name: "the same log, read by cat", beside: "git log %H%x00%B", limit: "none", reading: true,
+			ours: s.readByCat(messages), git: s.program(s.repo, nil, "git", messages...),
+		}, {
+			name: fmt.Sprintf("%d watches contained", len(s.watched)), beside: "git rev-list", limit: "2", reading: true,
+			ours: s.program(s.repo, asked, s.self, "-child", "contains", "-dir", s.repo), git: s.program(s.repo, nil, "git", list...),
+		}, {
+			name: "the same list, read by cat", beside: "git rev-list", limit: "none", reading: true,
+			ours: s.readByCat(list), git: s.program(s.repo, nil, "git", list...),
 		}, {
 			name: fmt.Sprintf("%d notes appended", len(s.watched)), beside: "git fast-import", limit: "3",
 			ours: s.append, git: s.fastImport,
 		},
 	}
+}
+
+// readByCat is what any program pays that reads what git writes: git beside us
+// writes for nobody.
+func (s *subject) readByCat(args []string) func(context.Context, int) (used, error) {
+	return s.program(s.repo, nil, "sh", append([]string{"-c", `git "$@" | cat >/dev/null`, "sh"}, args...)...)
 }
 
 // lint lints the whole history. That it finds something there is no failure.
