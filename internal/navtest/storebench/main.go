@@ -147,7 +147,7 @@ type pair struct {
 	name, beside string
 	limit        string
 	reading      bool // of history, for which git may have a commit-graph
-	runs         int // of one measurement; 0: one
+	runs         int  // of one measurement; 0: one
 	ours, git    func(ctx context.Context, n int) (used, error)
 }
 
