@@ -141,8 +141,12 @@ func openSite(ctx context.Context, e env, set config.Daemon, log *slog.Logger) (
 	conf, err := assemble(ctx, e, set, log)
 	if err != nil {
 		cancel()
+		return site{}, err
 	}
-	return site{conf, cancel}, err
+	return site{conf, func() {
+		conf.Store.(*store).repo.Close() // before this process is another program, which would not wait for it
+		cancel()
+	}}, nil
 }
 
 // daemonConfig is the daemon of these settings at this site.

@@ -231,11 +231,31 @@ func TestRunUpdated(t *testing.T) {
 	if old == p.digest() || !strings.Contains(p.log.String(), "on_update=exec") {
 		t.Errorf("the new one is the old one:\n%s", p.log.String())
 	}
+	p.install([]byte("newer")) // this time the old one has asked git much
+	p.logged("first pass done", 3)
 	select {
 	case <-p.done:
 		t.Errorf("the process ended: %v", p.cmd.ProcessState)
 	default:
 	}
+	p.until("an end of processes for which nobody waits", func() bool { return !p.leaves() })
+}
+
+// leaves reports whether a child of the process has ended and was not waited for,
+// where the system tells (Linux).
+func (p *process) leaves() bool {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	p.must(err)
+	for _, stat := range stats {
+		data, _ := os.ReadFile(stat) // it may be gone
+		var pid, parent int
+		var name, state string
+		_, _ = fmt.Sscan(string(data), &pid, &name, &state, &parent)
+		if state == "Z" && parent == p.cmd.Process.Pid {
+			return true
+		}
+	}
+	return false
 }
 
 // TestRunLinkUpdated: a link that is set to another program is an update, too.

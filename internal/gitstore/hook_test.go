@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nav-watchdog/nav-watchdog/internal/navtest"
 )
@@ -218,4 +219,40 @@ func TestKeptProcess(t *testing.T) {
 		t.Error("closed, and still there")
 	}
 	ask()
+}
+
+// A process that is kept does not outlive its time, nor does its end outlive one
+// question.
+func TestKeptEnds(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	r := navtest.Bare(t)
+	c := r.Put("one", navtest.Files{"a": navtest.Text("a")})
+	g, err := Open(ctx, r.Dir, Options{Env: r.Env(), Keep: true, Timeout: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	ask := func() error {
+		_, err := g.Resolve(ctx, []string{c})
+		return err
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	old := g.kept.Load()
+	<-old.p.ctx.Done()
+	if err := ask(); err != nil || g.kept.Load() == old {
+		t.Errorf("after its time: %v, the same process: %v", err, g.kept.Load() == old)
+	}
+	killed := g.kept.Load()
+	if err := killed.p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(); err == nil {
+		t.Error("a process that is gone gave an answer")
+	}
+	if err := ask(); err != nil {
+		t.Errorf("after the one that was killed: %v", err)
+	}
 }
