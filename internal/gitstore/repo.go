@@ -128,7 +128,12 @@ func (r *Repo) bind(gitDir string, hook bool) {
 func (r *Repo) Dir() string { return r.gitDir }
 
 // hexLen is the number of hex digits of an object id.
-func (r *Repo) hexLen() int { return 2 * r.newHash().Size() }
+func (r *Repo) hexLen() int {
+	if r.format == "sha256" {
+		return 2 * sha256.Size
+	}
+	return 2 * sha1.Size
+}
 
 func (r *Repo) newHash() hash.Hash {
 	if r.format == "sha256" {
