@@ -43,7 +43,9 @@ func TestMend(t *testing.T) {
 		{"squashed", "T (#7)\n\n* one\n\n" + nav + "\n* two\n", "T (#7)\n\n* one\n\n* two\n\n" + nav, stored(), "5 moved", ""},
 		{"squashed by git merge", "T\n\nSquashed commit of the following:\n\ncommit 1\nAuthor: A\n\n    one\n\n    " + nav, "T\n\nSquashed commit of the following:\n\ncommit 1\nAuthor: A\n\n    one\n\n" + nav, stored(), "10 moved", ""},
 		{"squashed twice the same", "T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop deadline=10m\n\n* three\n", "T\n\n* one\n\n* two\n\n* three\n\n" + nav, stored(), "5 moved, 9 deleted", ""},
-		{"squashed, and they disagree", "T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n", "T\n\n* one\n\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n\n" + nav, stored(), "5 moved", "7 " + whyDisagrees},
+		{"squashed, and they disagree", "T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n", "T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n", stored(), "", "5 " + whyDisagrees + ", 9 " + whyDisagrees},
+		{"squashed, and two of three disagree", "T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n\nNav-Watchdog: app=api\n\nend\n",
+			"T\n\n* one\n\n" + nav + "\n* two\n\nNav-Watchdog: app=shop mode=arm\n\n* three\n\nend\n\nNav-Watchdog: app=api\n", stored(), "13 moved", "5 " + whyDisagrees + ", 9 " + whyDisagrees},
 
 		{"below an editor's comments", "T\n\nwords\n" + nav + "\n# Please enter\n# the message\n", "T\n\nwords\n\n" + nav + "\n# Please enter\n# the message\n", Cleanup{}, "4 moved", ""},
 		{"another comment character", "T\n\n" + nav + "\nwords  \n\n\n; Please enter\n", "T\n\nwords  \n\n" + nav + "\n\n; Please enter\n", Cleanup{Comment: ";"}, "3 moved", ""},

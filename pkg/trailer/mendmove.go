@@ -62,7 +62,7 @@ func (m mender) tryMove(now reading, at int) (rows []row, what, why string) {
 	switch same, target := now.has(trailer); {
 	case same:
 		rows, what = rest, "deleted a copy of what the trailer block has"
-	case target:
+	case target, m.disputed(now, at, trailer):
 		return nil, "", whyDisagrees
 	default:
 		rows, what = m.insert(rest, moved, trailer), "moved to the trailer block"
@@ -150,6 +150,29 @@ func (r reading) has(t Trailer) (same, target bool) {
 		}
 	}
 	return same, target
+}
+
+// disputed tells whether another misplaced trailer asks for something else for the
+// target of this one, of the row at a place: which of them was meant, nobody but
+// who wrote them knows.
+func (m mender) disputed(now reading, at int, t Trailer) bool {
+	anything := DefaultPolicy().Unlimited()
+	ws, _ := Decode([]byte("t\n\n"+t.line()), anything)
+	for _, f := range now.found {
+		row := now.row(f)
+		s, ours := looksOurs(m.rows[row].text)
+		if row == at || !ours || len(ws) != 1 {
+			continue
+		}
+		other := Trailer{Key: Key, Value: valueOf(m.taken(row, s.col-1))}
+		os, _ := Decode([]byte("t\n\n"+other.line()), anything)
+		for _, o := range os {
+			if o.target() == ws[0].target() && !o.same(ws[0]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // insert puts rows where Format puts a trailer; nil if there is no title to
