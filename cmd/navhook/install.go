@@ -35,10 +35,6 @@ func (e env) install(c *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("asking where navhook is: %w", err)
 	}
-	if c.IsSet("watcher") && c.String("watcher") == "" {
-		return exit.Hint(exit.Misused(errors.New("install: --watcher wants the name of a user, got \"\"")),
-			"without --watcher it stays as it was; --uninstall takes it back")
-	}
 	in := hook.Install{
 		Out: e.out, Command: []string{self}, Clone: c.Bool("clone"),
 		Host: c.String("host"), Watcher: c.String("watcher"), Knows: e.knows,

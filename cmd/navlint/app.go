@@ -111,8 +111,11 @@ func (e env) message(c *cli.Context) error {
 }
 
 func (e env) commits(c *cli.Context) error {
-	if c.String("squash-message") != "" {
+	if c.IsSet("squash-message") {
 		return e.squash(c)
+	}
+	if c.IsSet("host") {
+		return exit.Hint(exit.Usagef("--host says by whose template a merge request becomes a message, and none is named"), "add --squash-message FILE")
 	}
 	if c.Bool("stdin") {
 		if err := check(c, 0, lint.Formats()); err != nil {

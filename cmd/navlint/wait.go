@@ -39,8 +39,6 @@ func (e env) wait(c *cli.Context) error {
 		return exit.Usagef("--timeout %s: must be more than 0", how.Timeout)
 	case how.Interval < shortestWait:
 		return exit.Usagef("--interval %s: must be at least %s", how.Interval, shortestWait)
-	case c.IsSet("remote") && how.Remote == "":
-		return exit.Usagef("--remote: no remote is named")
 	}
 	// Unlike the other commands, it keeps no process: one has only so much time.
 	repo, err := gitstore.Open(c.Context, ".", gitstore.Options{Env: e.environ, Hook: true})

@@ -47,7 +47,8 @@ func settingFlags(without ...string) []cli.Flag {
 		if s.Bool {
 			flags = append(flags, &cli.BoolFlag{Name: s.Flag, Usage: usage})
 		} else {
-			flags = append(flags, &cli.StringFlag{Name: s.Flag, Usage: usage})
+			// An empty one takes back what the file says.
+			flags = append(flags, &cli.StringFlag{Name: s.Flag, Usage: usage, Action: func(*cli.Context, string) error { return nil }})
 		}
 	}
 	return flags

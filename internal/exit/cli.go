@@ -16,6 +16,9 @@ import (
 //     code 3, our "could not decide"), and so is none at all;
 //   - a flag behind the first argument that Run did not move is a usage error:
 //     the library takes it for an argument;
+//   - a text flag that is said and empty is a usage error: mostly it is a shell's
+//     variable that was not set, and without the flag something else would be
+//     done. One with an Action looks at its value itself;
 //   - a command has no "help" command below it, which would shadow a file of
 //     that name; --help stays.
 //
@@ -54,8 +57,20 @@ func tame(c *cli.Command) {
 					"%s %s --help shows the flags; a file whose name begins with a dash is ./%s", ctx.App.Name, ctx.Command.Name, arg)
 			}
 		}
+		if err := empty(ctx); err != nil {
+			return err
+		}
 		return run(ctx)
 	}
+}
+
+func empty(ctx *cli.Context) error {
+	for _, f := range ctx.Command.Flags {
+		if s, is := f.(*cli.StringFlag); is && s.Action == nil && ctx.IsSet(s.Name) && ctx.String(s.Name) == "" {
+			return Hint(Usagef("%s: --%s is empty", ctx.Command.Name, s.Name), "leave --%s out, or give it a value", s.Name)
+		}
+	}
+	return nil
 }
 
 func onUsage(ctx *cli.Context, err error, _ bool) error {

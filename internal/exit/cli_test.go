@@ -22,6 +22,8 @@ func TestTame(t *testing.T) {
 		{"app check -", Clean, "", "lax [-]"},
 		{"app check", Clean, "", "lax []"},
 		{"app check file --strict", Usage, `flag "--strict" is not known`, ""},
+		{"app check --name= file", Usage, "check: --name is empty", ""},
+		{"app check --name n --more= file", Clean, "", "lax [file]"},
 		{"app check --nosuch", Usage, "nosuch", ""},
 		{"app --nosuch", Usage, "nosuch", ""},
 		{"app nosuch", Usage, `unknown command "nosuch"`, ""},
@@ -66,7 +68,10 @@ func sample(out *bytes.Buffer) *cli.App {
 	return &cli.App{
 		Name: "app", Version: "v1", Writer: out, ErrWriter: out,
 		Commands: []*cli.Command{
-			{Name: "check", Flags: []cli.Flag{&cli.BoolFlag{Name: "strict"}}, Action: say("lax")},
+			{Name: "check", Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "strict"}, &cli.StringFlag{Name: "name"},
+				&cli.StringFlag{Name: "more", Action: func(*cli.Context, string) error { return nil }},
+			}, Action: say("lax")},
 			{Name: "circuit", Subcommands: []*cli.Command{{Name: "reset", Action: say("reset")}}},
 			{Name: "fail", Action: func(*cli.Context) error {
 				// The library would call os.Exit(9) for this one.

@@ -27,7 +27,7 @@ func TestComplete(t *testing.T) {
 		"":                          "check circuit fail completion",
 		"c":                         "check circuit completion",
 		"check ":                    "",
-		"check --":                  "--strict --format --help",
+		"check --":                  "--strict --name --more --format --help",
 		"check x --s":               "--strict",
 		"check --format ":           "text json",
 		"check --format j":          "json",
