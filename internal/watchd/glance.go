@@ -58,6 +58,7 @@ func (d *Daemon) glance(ctx context.Context) (moved bool, err error) {
 func (p *pass) decide(ctx context.Context, between passed) error {
 	p.next, p.write, p.persons, p.failing, p.undecided = map[key]verdict.State{}, map[key]bool{}, map[key]string{}, nil, false
 	fetchErr := p.fetch(ctx)
+	p.now = p.cfg.Now()
 	if err := p.judge(ctx, between); err != nil || !p.online {
 		if err == nil {
 			p.keep()

@@ -123,8 +123,10 @@ func (p *pass) fetch(ctx context.Context) error {
 	return nil
 }
 
-// look lists the Applications and remembers what they showed.
+// look lists the Applications and remembers what they showed, as of now: what came
+// before, during the fetch, was judged by when it came, and no clock runs backwards.
 func (p *pass) look(ctx context.Context) passed {
+	p.now = p.cfg.Now()
 	apps, between, err := p.cfg.Cluster.List(ctx, p.now)
 	p.listErr = err
 	if err != nil {

@@ -98,7 +98,9 @@ func span(last, now time.Time, poll time.Duration) time.Duration {
 func (t *Track) count(used *time.Duration, last *time.Time, o Observation, poll time.Duration) {
 	now, seen := o.Look.At, o.Look.ReconciledAt
 	d := span(*last, now, poll)
-	*last = now
+	if now.After(*last) { // an older look after a newer one counts nothing, nor lets anything count twice
+		*last = now
+	}
 	if !t.live.beyondOf.Equal(seen) {
 		*used += t.live.beyond
 		t.live.beyond, t.live.beyondOf = 0, seen
