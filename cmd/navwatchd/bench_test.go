@@ -64,7 +64,7 @@ func decided(i int, start time.Time) verdict.State {
 func (w *world) quietDaemon(tb testing.TB) *watchd.Daemon {
 	tb.Helper()
 	e := env{environ: w.srv.Env(), now: func() time.Time { return w.now }, stderr: io.Discard}
-	repo, rem, err := openMirror(context.Background(), e, w.setOf("d"))
+	repo, rem, err := openMirror(tb.Context(), e, w.setOf("d"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func BenchmarkVerdicts(b *testing.B) {
 		}
 	})
 	b.Run("fetch-alone", func(b *testing.B) {
-		_, rem, err := openMirror(context.Background(), env{environ: w.srv.Env()}, w.setOf("d"))
+		_, rem, err := openMirror(b.Context(), env{environ: w.srv.Env()}, w.setOf("d"))
 		check(b, err)
 		for b.Loop() {
 			b.StopTimer()

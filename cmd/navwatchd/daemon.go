@@ -172,11 +172,13 @@ func logger(e env, l config.Log, clean redactor) *slog.Logger {
 // repository takes its time.
 const longestGit = 15 * time.Minute
 
+// openMirror makes or opens the mirror. The process that it keeps ends with ctx.
 func openMirror(ctx context.Context, e env, set config.Daemon) (*gitstore.Repo, *gitstore.Remote, error) {
 	repo, err := gitstore.Init(ctx, set.Mirror, gitstore.Options{Env: e.environ, Timeout: longestGit, Keep: true, SSH: set.Notes == config.NotesSigned})
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the mirror %s: %w", set.Mirror, err)
 	}
+	context.AfterFunc(ctx, repo.Close)
 	return repo, repo.Remote(set.Repository), nil
 }
 

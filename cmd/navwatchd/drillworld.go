@@ -140,7 +140,10 @@ func newDrillWatcher(ctx context.Context, dir string, e env, clock *drill.Clock,
 	return w, nil
 }
 
-func (w *drillWatcher) close() { _ = w.log.Close() } // a log is lost with the folder anyway
+func (w *drillWatcher) close() {
+	w.repo.Close()
+	_ = w.log.Close() // it is lost with the folder anyway
+}
 
 // Restart makes a daemon that knows only what is in the repository. Whether it
 // may revert comes the way in which an operator says it.

@@ -146,7 +146,7 @@ func (l *load) history(size loadSize) []byte {
 func (l *load) daemon(tb testing.TB) *watchd.Daemon {
 	tb.Helper()
 	e := env{environ: l.srv.Env(), now: l.now, stderr: io.Discard}
-	repo, rem, err := openMirror(context.Background(), e, l.set)
+	repo, rem, err := openMirror(tb.Context(), e, l.set)
 	check(tb, err)
 	l.remote = &timedRemote{remote: rem}
 	conf := daemonConfig(e, l.set, repo, l.remote, cluster{"live", l.reader}, slog.New(slog.DiscardHandler))

@@ -38,6 +38,7 @@ arm:
 // world is a Git server, a cluster and some daemons under one clock that only
 // moves when the test says so.
 type world struct {
+	ctx   context.Context // of the test
 	dir   string
 	srv   *navtest.Repo
 	sim   *simReader
@@ -59,6 +60,7 @@ type world struct {
 // daemonRun is one daemon of a world.
 type daemonRun struct {
 	d    *watchd.Daemon
+	repo *gitstore.Repo
 	errs []error // of its passes
 }
 
@@ -84,7 +86,7 @@ func (l *logBuffer) String() string {
 // and the Applications named, each a Deployment at apps/NAME with image NAME:1.
 func newWorld(t testing.TB, dir, policy string, o argosim.Options, apps ...string) *world {
 	t.Helper()
-	w := &world{dir: dir, poll: 10 * time.Second, daemons: map[string]*daemonRun{}}
+	w := &world{ctx: t.Context(), dir: dir, poll: 10 * time.Second, daemons: map[string]*daemonRun{}}
 	bare := filepath.Join(dir, "srv.git")
 	navtest.Git(t, dir, "init", "-q", "--bare", "--template=", bare)
 	w.srv = navtest.At(t, bare)
@@ -167,7 +169,7 @@ func (w *world) webhook(branch string) {
 func (w *world) launch(name string) error {
 	set := w.setOf(name)
 	e := env{environ: append(w.srv.Env(), w.env...), now: func() time.Time { return w.now }, stderr: &w.log}
-	repo, rem, err := openMirror(context.Background(), e, set)
+	repo, rem, err := openMirror(w.ctx, e, set)
 	if err != nil {
 		return err
 	}
@@ -187,10 +189,12 @@ func (w *world) launch(name string) error {
 	if err != nil {
 		return err
 	}
-	if w.daemons[name] == nil {
+	if was := w.daemons[name]; was != nil {
+		was.repo.Close()
+	} else {
 		w.order = append(w.order, name)
 	}
-	w.daemons[name] = &daemonRun{d: d}
+	w.daemons[name] = &daemonRun{d: d, repo: repo}
 	w.sim.Between() // a new watch tells nothing of what was before
 	return nil
 }

@@ -103,35 +103,62 @@ type batch struct {
 	p    *process
 	in   io.WriteCloser
 	out  *bufio.Reader
+	back func() bool // ends that the present question's context ends the process
 }
 
 // openBatch starts a process, or takes the one that was kept.
 func (r *Repo) openBatch(ctx context.Context) (*batch, error) {
 	if b := r.kept.Swap(nil); b != nil {
-		if b.p.mayBeUsed() {
+		b.lend(ctx)
+		if b.p.mayBeUsed() && b.lives() {
 			return b, nil
 		}
 		_ = b.end(nil) // its answers were read, and it was asked nothing since
 	}
 	in, w := io.Pipe()
-	p, err := r.start(ctx, command{args: []string{"cat-file", "--batch-command", "--buffer"}, stdin: in})
+	owner := ctx
+	if r.keep { // it is there for those who ask later, too
+		owner = context.WithoutCancel(ctx)
+	}
+	p, err := r.start(owner, command{args: []string{"cat-file", "--batch-command", "--buffer"}, stdin: in})
 	if err != nil {
 		return nil, err
 	}
-	return &batch{repo: r, p: p, in: w, out: bufio.NewReaderSize(p.out, 64<<10)}, nil
+	b := &batch{repo: r, p: p, in: w, out: bufio.NewReaderSize(p.out, 64<<10)}
+	b.lend(ctx)
+	return b, nil
+}
+
+// lend lets the context of a question end the process while it lasts.
+func (b *batch) lend(ctx context.Context) {
+	b.p.parent = ctx
+	b.back = context.AfterFunc(ctx, b.p.cancel)
+}
+
+// lives asks for what nobody has. A process that was killed while nobody asked
+// must not be what a gate holds for; a hook is over before that.
+func (b *batch) lives() bool {
+	if b.repo.hook {
+		return true
+	}
+	zero := b.repo.zero()
+	objects := map[string]Object{zero: {Missing: true}}
+	return b.info([]string{zero}, objects) == nil
 }
 
 // close ends the process, or keeps it for the next question where nothing went
 // wrong and the repository keeps one. err is what the caller met, and is
 // returned first.
 func (b *batch) close(err error) error {
-	if r := b.repo; r.keep && err == nil && r.kept.CompareAndSwap(nil, b) {
+	r := b.repo
+	if r.keep && err == nil && b.back() && r.kept.CompareAndSwap(nil, b) {
 		return nil
 	}
 	return b.end(err)
 }
 
 func (b *batch) end(err error) error {
+	b.back()
 	_ = b.in.Close()
 	return b.p.end(err)
 }

@@ -89,7 +89,7 @@ func (r *Repo) stream(ctx context.Context, c command, fn func(io.Reader) error) 
 // end waits for a process whose reader came to err. Where the output ended too
 // early, git's own reason is the better one.
 func (p *process) end(err error) error {
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
 		p.kill()
 		return err
 	}

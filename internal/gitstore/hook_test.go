@@ -249,9 +249,6 @@ func TestKeptEnds(t *testing.T) {
 	if err := killed.p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := ask(); err == nil {
-		t.Error("a process that is gone gave an answer")
-	}
 	if err := ask(); err != nil {
 		t.Errorf("after the one that was killed: %v", err)
 	}

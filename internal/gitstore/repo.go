@@ -53,9 +53,12 @@ type Repo struct {
 	listed []byte // the user's configuration, once it was asked for (OpenHook)
 }
 
-// Close ends the process that a Repo keeps. The Repo is good for use afterwards.
+// Close ends the process that a Repo keeps, within seconds. The Repo is good for
+// use afterwards.
 func (r *Repo) Close() {
 	if b := r.kept.Swap(nil); b != nil {
+		hangs := time.AfterFunc(graceKill, b.p.cancel)
+		defer hangs.Stop()
 		_ = b.end(nil) // every answer was read
 	}
 }
