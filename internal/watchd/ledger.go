@@ -154,9 +154,11 @@ func (d *Daemon) adoptNote(f folded, first bool, now time.Time) {
 	d.sums[commit] = f.sum
 	for _, s := range f.states {
 		k := key{commit, s.Watch.App}
-		s = d.status.restore(k, s)
+		if first { // what is adopted later was not counted by who wrote that status
+			s = d.status.restore(k, s)
+		}
 		if o, ours := own[k]; ours {
-			s = s.Resume(o)
+			s = s.Resume(o, d.cfg.Now(), d.cfg.Interval)
 		}
 		d.watches.put(k, s)
 	}

@@ -53,26 +53,30 @@ type live struct {
 
 // Resume gives a state that was read from a note the running clocks of own, the
 // daemon's own state of the same watch. Without it two daemons would restart
-// each other's `stable` with every note. Time since own's last look does not
-// count: the note's writer may have counted it. A state that is further, or
-// elsewhere, stays as it was read.
-func (s State) Resume(own State) State {
+// each other's `stable` with every note. Time up to now does not count: the note's
+// writer may have counted it; nor does a time in which own saw nothing, longer than
+// two polls, prove that a health without a transition time lasted (R23). A state
+// that is further, or elsewhere, stays as it was read.
+func (s State) Resume(own State, now time.Time, poll time.Duration) State {
+	s.Track.live = live{lastReach: now, lastDeadline: now}
+	s.RecoveryTrack.live = s.Track.live
 	if s.UID != own.UID || s.Verdict != own.Verdict || s.Revert != own.Revert {
 		return s
 	}
-	s.Track = s.Track.resume(own.Track)
-	s.RecoveryTrack = s.RecoveryTrack.resume(own.RecoveryTrack)
+	s.Track = s.Track.resume(own.Track, now, poll)
+	s.RecoveryTrack = s.RecoveryTrack.resume(own.RecoveryTrack, now, poll)
 	return s
 }
 
-func (t Track) resume(own Track) Track {
+func (t Track) resume(own Track, now time.Time, poll time.Duration) Track {
 	if t.ReachedAt.IsZero() || t.Revision != own.Revision || !t.ReachedOp.Equal(own.ReachedOp) ||
 		t.WasHealthy != own.WasHealthy || t.UnhealthyAt != own.UnhealthyAt {
 		return t
 	}
-	t.live = live{
-		stableFrom: own.live.stableFrom, stableKey: own.live.stableKey,
-		badFrom: own.live.badFrom, badFor: own.live.badFor,
+	t.live.stableFrom, t.live.stableKey = own.live.stableFrom, own.live.stableKey
+	t.live.badFrom, t.live.badFor = own.live.badFrom, own.live.badFor
+	if now.Sub(own.live.lastDeadline) > 2*poll && own.live.stableKey.healthSince.IsZero() {
+		t.live.stableFrom = time.Time{}
 	}
 	return t
 }
@@ -101,7 +105,7 @@ func (t *Track) count(used *time.Duration, last *time.Time, o Observation, poll 
 	if now.After(*last) { // an older look after a newer one counts nothing, nor lets anything count twice
 		*last = now
 	}
-	if !t.live.beyondOf.Equal(seen) {
+	if seen.After(t.live.beyondOf) {
 		*used += t.live.beyond
 		t.live.beyond, t.live.beyondOf = 0, seen
 	}
@@ -133,6 +137,10 @@ func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
 		t.live.stableFrom = time.Time{}
 		return
 	}
+	if t.older(o.Look) {
+		t.breakRun(j.Healthy)
+		return
+	}
 	t.observeRevision(j, o)
 	before := t.live.lastDeadline
 	t.count(&t.DeadlineUsed, &t.live.lastDeadline, o, poll)
@@ -142,6 +150,19 @@ func (t *Track) observe(j Judgement, o Observation, poll time.Duration) {
 		return
 	}
 	t.unhealthy(j, o, span(before, o.Look.At, poll))
+}
+
+// older tells of a look that was made before one that was observed already. It shows
+// how it stood for a moment, not how it stands.
+func (t *Track) older(l Look) bool { return l.At.Before(t.live.lastDeadline) }
+
+// breakRun ends the run of looks of the other kind: neither lasted.
+func (t *Track) breakRun(healthy bool) {
+	if healthy {
+		t.live.badFrom, t.live.badFor = time.Time{}, 0
+	} else {
+		t.live.stableFrom = time.Time{}
+	}
 }
 
 // stale takes back what was counted while the controller was silent.
@@ -228,11 +249,11 @@ func (t *Track) healthy(j Judgement, o Observation, unseen bool) {
 	if t.live.stableFrom.IsZero() || t.live.stableKey != key || noProof {
 		t.live.stableKey, t.live.stableFrom = key, now
 		if f := l.Operation.FinishedAt; !f.IsZero() {
-			t.live.stableFrom = later(now, f.Add(settleTime))
+			t.live.stableFrom = now.Add(max(0, f.Add(settleTime).Sub(now))) // by now's monotonic clock
 		}
 	}
 	t.foundHealthy(j)
-	t.live.badFrom, t.live.badFor = time.Time{}, 0
+	t.breakRun(true)
 }
 
 func (t *Track) foundHealthy(j Judgement) {
@@ -250,9 +271,13 @@ func (t *Track) foundUnhealthy(j Judgement) {
 
 // glimpse keeps what a look between two passes shows and the next one may no
 // longer: that it was synced and then drifted, or was not healthy before a
-// later commit took over. It moves no clock.
+// later commit took over. It moves no clock on, but a run that it breaks is over.
 func (t *Track) glimpse(j Judgement, o Observation) {
 	if !j.Reached || !j.Determinate {
+		return
+	}
+	t.breakRun(j.Healthy)
+	if t.older(o.Look) {
 		return
 	}
 	t.observeRevision(j, o)
@@ -264,7 +289,7 @@ func (t *Track) glimpse(j Judgement, o Observation) {
 }
 
 func (t *Track) unhealthy(j Judgement, o Observation, since time.Duration) {
-	t.live.stableFrom = time.Time{}
+	t.breakRun(false)
 	t.foundUnhealthy(j)
 	if t.live.badFrom.IsZero() {
 		t.live.badFrom = o.Look.At

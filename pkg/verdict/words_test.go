@@ -116,15 +116,15 @@ func TestResume(t *testing.T) {
 	if got := after(read, 165); got != verdict.Waiting {
 		t.Errorf("after a restart stable begins anew: %s", got)
 	}
-	if got := after(read.Resume(own), 165); got != verdict.Confirmed {
+	if got := after(read.Resume(own, clock(160), poll), 165); got != verdict.Confirmed {
 		t.Errorf("resumed, it is healthy for long enough: %s", got)
 	}
 	other := own
 	other.UID = "u2"
-	if got := after(read.Resume(other), 165); got != verdict.Waiting {
+	if got := after(read.Resume(other, clock(160), poll), 165); got != verdict.Waiting {
 		t.Errorf("of another Application: %s", got)
 	}
-	if got := after(read.Resume(play(30)), 165); got != verdict.Waiting {
+	if got := after(read.Resume(play(30), clock(160), poll), 165); got != verdict.Waiting {
 		t.Errorf("of a state that never saw it healthy: %s", got)
 	}
 }
