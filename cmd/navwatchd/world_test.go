@@ -55,6 +55,7 @@ type world struct {
 	order   []string
 	// between wraps what a daemon, by its name, fetches from and pushes to.
 	between func(name string, r remote) remote
+	reader  reader // through which daemons look; nil: sim
 }
 
 // daemonRun is one daemon of a world.
@@ -183,7 +184,11 @@ func (w *world) launch(name string) error {
 		}
 		return a
 	}}))
-	conf := daemonConfig(e, set, repo, r, cluster{"live", w.sim}, log)
+	look := w.reader
+	if look == nil {
+		look = w.sim
+	}
+	conf := daemonConfig(e, set, repo, r, cluster{"live", look}, log)
 	conf.Notifier = &w.notices
 	d, err := watchd.New(conf)
 	if err != nil {

@@ -20,11 +20,18 @@ type revertPlan struct {
 
 // conclude asks the gates for every watch that failed. At most one revert a
 // pass: it moves the tip, and the next must be judged on the new one.
-func (p *pass) conclude(ctx context.Context) error {
-	if len(p.failing) > 0 {
+func (p *pass) conclude(ctx context.Context, between passed) error {
+	failing := p.failing
+	if len(failing) > 0 {
 		p.surround(ctx, true)
 	}
-	for _, k := range p.failing {
+	for _, k := range failing {
+		p.now = p.cfg.Now()
+		if fails, err := p.stillFails(ctx, k, between); err != nil {
+			return err
+		} else if !fails {
+			continue
+		}
 		s := p.next[k]
 		f, err := p.gates(ctx, k, s)
 		if err != nil {
@@ -46,6 +53,25 @@ func (p *pass) conclude(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stillFails looks at the Application once more where the look that decides is
+// older than two polls: others were asked since, and may have let it wait for
+// minutes in which it became well.
+func (p *pass) stillFails(ctx context.Context, k key, between passed) (bool, error) {
+	snap, _ := p.find(k.app)
+	if direct, ok := p.direct[snap.Look.App]; !ok || p.now.Sub(direct.Look.At) <= 2*p.cfg.Interval {
+		return true, nil
+	}
+	delete(p.direct, snap.Look.App)
+	delete(p.next, k)
+	delete(p.write, k)
+	delete(p.persons, k)
+	p.failing = nil
+	if err := p.step(ctx, k, p.question(k, between), between); err != nil {
+		return false, fmt.Errorf("judging %s in %s again: %w", k.commit, k.app, err)
+	}
+	return len(p.failing) > 0, nil
 }
 
 // gates gathers everything anew that the gates of one watch ask.

@@ -66,6 +66,7 @@ func (p *pass) decide(ctx context.Context, between passed) error {
 		return errors.Join(fetchErr, err)
 	}
 	if len(p.failing) > 0 { // what else turned bad, and what else uses the repository
+		p.now = p.cfg.Now()
 		apps, more, err := p.cfg.Cluster.List(ctx, p.now)
 		p.remember(more)
 		p.awaiting = append(p.awaiting, more...)
@@ -74,7 +75,7 @@ func (p *pass) decide(ctx context.Context, between passed) error {
 		}
 		p.list(apps)
 	}
-	if err := p.conclude(ctx); err != nil {
+	if err := p.conclude(ctx, between); err != nil {
 		return err
 	}
 	if err := p.store(ctx); err != nil {

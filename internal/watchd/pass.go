@@ -74,7 +74,7 @@ func (p *pass) run(ctx context.Context) error {
 		p.keep()
 		return errors.Join(fetchErr, p.statusAlone(ctx))
 	}
-	if err := p.conclude(ctx); err != nil {
+	if err := p.conclude(ctx, between); err != nil {
 		return err
 	}
 	if err := p.store(ctx); err != nil {
@@ -373,6 +373,8 @@ func (p *pass) answer(ctx context.Context, k key, need verdict.Need, in *verdict
 	snap, ok := p.direct[app]
 	if !ok {
 		var err error
+		p.now = p.cfg.Now() // others were asked before it, perhaps for minutes
+		in.Now = p.now
 		if snap, err = p.cfg.Cluster.Get(ctx, app, p.now); err != nil {
 			p.complain("application "+app.String(), err)
 			in.Seen = nil
