@@ -141,9 +141,12 @@ func (b *batch) lives() bool {
 	if b.repo.hook {
 		return true
 	}
-	zero := b.repo.zero()
-	objects := map[string]Object{zero: {Missing: true}}
-	return b.info([]string{zero}, objects) == nil
+	zero, said := b.repo.zero(), ""
+	err := b.ask("info", []string{zero}, func() (err error) {
+		said, err = b.out.ReadString('\n')
+		return err
+	})
+	return err == nil && said == zero+" missing\n" && b.out.Buffered() == 0
 }
 
 // close ends the process, or keeps it for the next question where nothing went
@@ -158,7 +161,7 @@ func (b *batch) close(err error) error {
 }
 
 func (b *batch) end(err error) error {
-	b.back()
+	defer b.back() // a process that hangs at its end is ended by the question's context, too
 	_ = b.in.Close()
 	return b.p.end(err)
 }

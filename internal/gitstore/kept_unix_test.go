@@ -42,6 +42,11 @@ func TestKeptHangs(t *testing.T) {
 		t.Errorf("its context was over: %v", err)
 	}
 	hang()
+	g.kept.Load().p.timeout *= 2 // more than half of its time is over, so another is started
+	if err := ask(over); !errors.Is(err, context.Canceled) {
+		t.Errorf("its context was over, and the process too old: %v", err)
+	}
+	hang()
 	g.Close()
 	if err := ask(t.Context()); err != nil {
 		t.Errorf("after Close: %v", err)

@@ -111,6 +111,7 @@ func mirrors(refs, there map[string]string) bool {
 // bring fetches, and gives the refs that are here then. Head is the branch of the
 // remote's HEAD.
 func (m *Remote) bring(ctx context.Context, head string) (map[string]string, error) {
+	defer m.repo.Close() // a process that is kept would hold files that were replaced
 	if err := m.fetchAll(ctx); err != nil {
 		// One transaction cannot make dev/x while dev still is there, so what is
 		// gone goes first.
@@ -285,6 +286,7 @@ func (m *Remote) shown() string { return blank(m.url, m.hide) }
 // long-lived mirror needs it from time to time, because every other command
 // here leaves that alone.
 func (r *Repo) Maintain(ctx context.Context) error {
+	defer r.Close() // as after a fetch
 	if _, err := r.output(ctx, command{args: []string{"-c", "gc.auto=6700", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"}}); err != nil {
 		return fmt.Errorf("maintaining the repository: %w", err)
 	}
