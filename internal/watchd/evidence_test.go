@@ -73,7 +73,7 @@ func TestEvidenceIsFresh(t *testing.T) {
 				h := hanging{failing{&telling{}, t, began}, began.Add(c.ends), c.answers, c.hang, &read}
 				conf := settings(m, log)
 				conf.Names, conf.Cluster, conf.Git = []string{deploys}, h, standing{}
-				fails := func() bool { return strings.Contains(string(m.notes[commit]), c.answers+": FAIL") }
+				fails := func() bool { return strings.Contains(m.note(), c.answers+": FAIL") }
 				end := begin(t, conf)
 				for time.Since(began) < 45*time.Minute && !fails() {
 					time.Sleep(time.Second)
@@ -83,7 +83,7 @@ func TestEvidenceIsFresh(t *testing.T) {
 					t.Errorf("FAIL by a look of %s ago", age)
 				}
 				if fails() != c.fails {
-					t.Errorf("it is a FAIL: %v\n%s\n%s", fails(), m.notes[commit], log)
+					t.Errorf("it is a FAIL: %v\n%s\n%s", fails(), m.note(), log)
 				}
 				if age := time.Since(h.ends); fails() && age > 3*conf.Refresh {
 					t.Errorf("FAIL by a comparison of %s ago", age)
@@ -117,14 +117,16 @@ func (f flapping) List(_ context.Context, now time.Time) (apps, looks []watchd.S
 }
 
 func (f flapping) Get(_ context.Context, _ verdict.App, now time.Time) (watchd.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	s := f.at(now)
 	s.Look.Direct = true
 	return s, nil
 }
 
 func (f flapping) becomes(bad bool) {
-	*f.bad = bad
 	f.mu.Lock()
+	*f.bad = bad
 	f.passed = append(f.passed, f.at(time.Now()))
 	f.mu.Unlock()
 	select {
@@ -166,7 +168,7 @@ func TestFlapsInBetween(t *testing.T) {
 					time.Sleep(5 * time.Second)
 					synctest.Wait()
 				}
-				if note := string(m.notes[commit]); strings.Contains(note, "web: FAIL") {
+				if note := m.note(); strings.Contains(note, "web: FAIL") {
 					t.Errorf("it failed:\n%s\n%s", note, log)
 				}
 				if err := end(); err != nil {

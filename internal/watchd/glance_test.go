@@ -275,7 +275,7 @@ type early struct {
 }
 
 func (e *early) List(ctx context.Context, now time.Time) (apps, looks []watchd.Snapshot, err error) {
-	e.judged = append(e.judged, strings.Contains(string(e.m.notes[commit]), "web: ERROR_UNWATCHABLE"))
+	e.judged = append(e.judged, strings.Contains(e.m.note(), "web: ERROR_UNWATCHABLE"))
 	return e.telling.List(ctx, now)
 }
 

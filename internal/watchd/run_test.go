@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +27,8 @@ type memory struct {
 	fetches []time.Time
 	status  []byte
 	people  []string
-	reads   bool // the status that was written is there for the next daemon
+	reads   bool       // the status that was written is there for the next daemon
+	mu      sync.Mutex // of what follows
 	notes   map[string][]byte
 }
 
@@ -67,10 +69,19 @@ func (m *memory) Write(ctx context.Context, w watchd.Write) error {
 	if w.Status != nil {
 		m.status = w.Status("")
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for c, note := range w.Verdicts {
 		m.notes[c] = note
 	}
 	return nil
+}
+
+// note is the note of the commit, for who looks while the daemon goes on.
+func (m *memory) note() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return string(m.notes[commit])
 }
 
 // history knows one commit, which watches an Application that is not there.

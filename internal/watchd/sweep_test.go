@@ -108,15 +108,15 @@ func TestSweepCountsOnce(t *testing.T) {
 		conf := settings(m, log)
 		conf.Names, conf.Cluster, conf.Git, conf.Part = []string{deploys}, c, standing{}, 1
 		end := begin(t, conf)
-		for !strings.Contains(string(m.notes[commit]), "argocd/web: FAIL") && !strings.Contains(string(m.notes[commit]), "web: FAIL") {
+		for !strings.Contains(m.note(), "web: FAIL") {
 			if time.Since(began) > time.Hour {
-				t.Fatalf("not decided:\n%s\n%s", m.notes[commit], log)
+				t.Fatalf("not decided:\n%s\n%s", m.note(), log)
 			}
 			time.Sleep(time.Second)
 			synctest.Wait()
 		}
 		if took := time.Since(began); took < 20*time.Minute {
-			t.Errorf("20 minutes of the deadline were over after %s:\n%s", took, m.notes[commit])
+			t.Errorf("20 minutes of the deadline were over after %s:\n%s", took, m.note())
 		}
 		if err := end(); err != nil {
 			t.Errorf("Run ended in %v", err)
