@@ -11,10 +11,10 @@ import (
 // faster by a process of their own.
 const maxStraight = 8
 
-// straight lists what tip reaches and base does not, oldest first, where that is a short line:
-// from tip on, every commit has one parent, until the parent is base. Nothing of
-// it can be behind base then. It needs no process but the cat-file that is kept;
-// false: git log must be asked, and says what is wrong if anything is.
+// straight lists what tip reaches and base does not, oldest first, where that is a
+// short line: from tip on, every commit has one parent, until the parent is base.
+// Nothing of it can be behind base then. It needs no process but the cat-file that
+// is kept; false: git log must be asked, and says what is wrong if anything is.
 func (r *Repo) straight(ctx context.Context, tips, exclude []string) ([]Commit, bool) {
 	if !r.hook || r.shallow || len(tips) != 1 || len(exclude) != 1 || r.checkIDs(tips, exclude) != nil {
 		return nil, false

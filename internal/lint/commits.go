@@ -181,9 +181,10 @@ func withWatch(found []pending) []Commit {
 	return commits
 }
 
-// commits lints what each hands over; also is what else was found, by commit. What commits
-// with a watch changed is asked for at the end, in one go. Commits of a topic branch are taken to land on the
-// default branch, by a merge, unless it is said where.
+// commits lints what each hands over; also is what else was found, by commit. What
+// commits with a watch changed is asked for at the end, in one go. Commits of a
+// topic branch are taken to land on the default branch, by a merge, unless it is
+// said where.
 func (c Config) commits(ctx context.Context, r Repo, policy Policy, also map[string][]Finding, each func(func(Commit) error) error) error {
 	c.warnPolicy(policy)
 	var found []pending

@@ -131,11 +131,8 @@ func (p *pass) policies(ctx context.Context, s verdict.State) ([]arming.NamedPol
 // what circuit and freezes ask for.
 func (p *pass) all() []verdict.State {
 	out := p.past.states()
-	for k, s := range p.watches.states {
-		if n, moved := p.next[k]; moved {
-			s = n
-		}
-		out = append(out, s)
+	for k := range p.watches.states {
+		out = append(out, p.state(k))
 	}
 	return out
 }

@@ -127,12 +127,9 @@ func (f flapping) Get(_ context.Context, _ verdict.App, now time.Time) (watchd.S
 func (f flapping) becomes(bad bool) {
 	f.mu.Lock()
 	*f.bad = bad
-	f.passed = append(f.passed, f.at(time.Now()))
+	s := f.at(time.Now())
 	f.mu.Unlock()
-	select {
-	case f.changed <- struct{}{}:
-	default:
-	}
+	f.deliver(s)
 }
 
 // TestFlapsInBetween: what was healthy every ten seconds was never unhealthy for a

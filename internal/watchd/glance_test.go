@@ -75,7 +75,15 @@ func (c *telling) put(name string) {
 		Spec: []verdict.Source{{Kind: verdict.SourceChart, RepoURL: "https://charts.example.com"}},
 	}}
 	c.mu.Lock()
-	c.all, c.passed = append(c.all, s), append(c.passed, s)
+	c.all = append(c.all, s)
+	c.mu.Unlock()
+	c.deliver(s)
+}
+
+// deliver tells of a look.
+func (c *telling) deliver(s watchd.Snapshot) {
+	c.mu.Lock()
+	c.passed = append(c.passed, s)
 	c.mu.Unlock()
 	select {
 	case c.changed <- struct{}{}:

@@ -232,37 +232,6 @@ func (p *pass) survey(ctx context.Context, open []key, qs []question) error {
 	return nil
 }
 
-// openKeys lists the watches that are not ended, in a stable order.
-func (p *pass) openKeys() []key {
-	var open []key
-	add := func(k key) {
-		if s, there := p.watches.get(k); there && !s.Final(p.now) && p.broken[k.commit] == nil {
-			open = append(open, k)
-		}
-	}
-	switch {
-	case p.keys != nil:
-		for _, k := range p.keys {
-			add(k)
-		}
-		return open
-	case p.only != nil:
-		for name := range p.only {
-			for _, k := range p.watches.named(name) {
-				if p.only.has(k.app) {
-					add(k)
-				}
-			}
-		}
-	default:
-		for k := range p.watches.states {
-			add(k)
-		}
-	}
-	slices.SortFunc(open, byKey)
-	return open
-}
-
 func (p *pass) question(k key, between passed) question {
 	s, _ := p.watches.get(k)
 	shown := append(between.of(k.app), p.matching(k.app)...)

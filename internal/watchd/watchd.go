@@ -64,7 +64,7 @@ type Daemon struct {
 	view     View
 	fetched  bool // view is of a fetch
 	watches  *watches
-	past     past                 // of those that have
+	past     past                 // of commits that have ended
 	loaded   bool                 // verdicts were read once
 	foreign  string               // why verdicts is not believed; empty: it is
 	sums     map[string][32]byte  // digest of the note as it was last read

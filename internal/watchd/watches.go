@@ -90,3 +90,34 @@ func (w *watches) of(commit string) []key { return w.byCommit[commit] }
 
 // named are the watches of all Applications of a name, likewise.
 func (w *watches) named(name string) []key { return w.byName[name] }
+
+// openKeys lists the watches that are not ended, in a stable order.
+func (p *pass) openKeys() []key {
+	var open []key
+	add := func(k key) {
+		if s, there := p.watches.get(k); there && !s.Final(p.now) && p.broken[k.commit] == nil {
+			open = append(open, k)
+		}
+	}
+	switch {
+	case p.keys != nil:
+		for _, k := range p.keys {
+			add(k)
+		}
+		return open
+	case p.only != nil:
+		for name := range p.only {
+			for _, k := range p.watches.named(name) {
+				if p.only.has(k.app) {
+					add(k)
+				}
+			}
+		}
+	default:
+		for k := range p.watches.states {
+			add(k)
+		}
+	}
+	slices.SortFunc(open, byKey)
+	return open
+}

@@ -131,11 +131,16 @@ func without(rows []row, at, n int) []row {
 	return slices.Concat(rows[:at], rows[end:])
 }
 
+// watches is what the trailer asks for, alone in a block: at most one watch.
+func (t Trailer) watches() []Watch {
+	ws, _ := Decode([]byte("t\n\n"+t.line()), DefaultPolicy().Unlimited())
+	return ws
+}
+
 // has tells whether the block has this trailer already, or one for the same
 // target that asks for something else.
 func (r reading) has(t Trailer) (same, target bool) {
-	anything := DefaultPolicy().Unlimited()
-	ws, _ := Decode([]byte("t\n\n"+t.line()), anything)
+	ws := t.watches()
 	if len(ws) != 1 {
 		for _, other := range r.block.Get(Key) {
 			same = same || other.Value == t.Value
@@ -143,8 +148,7 @@ func (r reading) has(t Trailer) (same, target bool) {
 		return same, false
 	}
 	for _, other := range r.block.Get(Key) {
-		os, _ := Decode([]byte("t\n\n"+other.line()), anything)
-		for _, o := range os {
+		for _, o := range other.watches() {
 			same = same || o.same(ws[0])
 			target = target || o.target() == ws[0].target()
 		}
@@ -156,17 +160,18 @@ func (r reading) has(t Trailer) (same, target bool) {
 // target of this one, of the row at a place: which of them was meant, nobody but
 // who wrote them knows.
 func (m mender) disputed(now reading, at int, t Trailer) bool {
-	anything := DefaultPolicy().Unlimited()
-	ws, _ := Decode([]byte("t\n\n"+t.line()), anything)
+	ws := t.watches()
+	if len(ws) != 1 {
+		return false
+	}
 	for _, f := range now.found {
 		row := now.row(f)
 		s, ours := looksOurs(m.rows[row].text)
-		if row == at || !ours || len(ws) != 1 {
+		if row == at || !ours {
 			continue
 		}
 		other := Trailer{Key: Key, Value: valueOf(m.taken(row, s.col-1))}
-		os, _ := Decode([]byte("t\n\n"+other.line()), anything)
-		for _, o := range os {
+		for _, o := range other.watches() {
 			if o.target() == ws[0].target() && !o.same(ws[0]) {
 				return true
 			}
