@@ -26,6 +26,9 @@ func (p *pass) conclude(ctx context.Context, between passed) error {
 		p.surround(ctx, true)
 	}
 	for _, k := range failing {
+		if p.next[k].Verdict != verdict.Waiting { // taken over with the revert of this pass
+			continue
+		}
 		p.now = p.cfg.Now()
 		if fails, err := p.stillFails(ctx, k, between); err != nil {
 			return err
